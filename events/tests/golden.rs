@@ -1,0 +1,197 @@
+//! Golden files: every kind in every schema ever written decodes for ever.
+//!
+//! `golden/<Kind>.v<schema>.msgpack` holds the stored bytes, `….json` what they must be read as
+//! today. They are never edited: a new schema adds files and an upcaster.
+
+#![expect(clippy::expect_used, clippy::panic, reason = "a test says what it expected")]
+
+use std::{fs, path::PathBuf};
+
+use proptest::prelude::*;
+use weir_events::{
+    access::{self, TokenIssued, TokenRevoked},
+    codec::{self, EventSet},
+    kind::{self, Kind},
+    log::{self, DeadLetterRedelivered, ReplayCancelled, ReplayRequested},
+    position::Position,
+    registry::{
+        self, CacheStored, Ecosystem, Mask, MetadataFiltered, PackageAllowed, PackageBlocked, Rule,
+        RuleAdded, RuleChanged, RuleRemoved, UpstreamRejected,
+    },
+    timestamp::Timestamp,
+};
+
+fn folder() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("golden")
+}
+
+fn rule() -> Rule {
+    Rule {
+        id: "0193a000-0000-7000-8000-000000000001".to_owned(),
+        ecosystem: Ecosystem::Pypi,
+        package: "six".to_owned(),
+        versions: ">=1.17".to_owned(),
+        reason: "not reviewed yet".to_owned(),
+        mask: Mask::DenyOnly,
+    }
+}
+
+/// One event of every kind, encoded as this build writes it.
+fn samples() -> Vec<codec::Encoded> {
+    let (six, file) = ("six".to_owned(), "six-1.17.0.tar.gz".to_owned());
+    let sha256 = "ff70335d468e7eb6ec65b95b99d3a2836546063f63acc5171de367e834932a81".to_owned();
+    let ecosystem = Ecosystem::Pypi;
+    let log_events: [log::Event; 3] = [
+        ReplayRequested { projection: "block_log".to_owned(), from: Position(7) }.into(),
+        ReplayCancelled { projection: "block_log".to_owned() }.into(),
+        DeadLetterRedelivered { projection: "block_log".to_owned(), position: Position(9) }.into(),
+    ];
+    let access_events: [access::Event; 2] = [
+        TokenIssued {
+            token_id: "0123456789abcdef".to_owned(),
+            name: "ci".to_owned(),
+            scopes: vec!["registry:pypi".to_owned()],
+            expires_at: Some(Timestamp::from_micros(1_795_824_000_123_456)),
+        }
+        .into(),
+        TokenRevoked { token_id: "0123456789abcdef".to_owned() }.into(),
+    ];
+    let registry_events: [registry::Event; 8] = [
+        PackageAllowed {
+            ecosystem,
+            package: six.clone(),
+            version: Some("1.16.0".to_owned()),
+            file: file.clone(),
+            sha256: Some(sha256.clone()),
+            policy_revision: 3,
+        }
+        .into(),
+        PackageBlocked {
+            ecosystem,
+            package: six.clone(),
+            version: None,
+            file: file.clone(),
+            source: "rules".to_owned(),
+            rule_id: Some(rule().id),
+            reason: rule().reason,
+            mask: Mask::Hide,
+            policy_revision: 3,
+        }
+        .into(),
+        MetadataFiltered {
+            ecosystem,
+            package: six.clone(),
+            hidden: vec!["1.17.0".to_owned()],
+            marked: Vec::new(),
+            policy_revision: 3,
+            document: sha256.clone(),
+        }
+        .into(),
+        RuleAdded { rule: rule() }.into(),
+        RuleChanged { rule: rule() }.into(),
+        RuleRemoved { id: rule().id }.into(),
+        CacheStored {
+            ecosystem,
+            package: six.clone(),
+            file: file.clone(),
+            sha256,
+            size_bytes: 34_031,
+        }
+        .into(),
+        UpstreamRejected { ecosystem, package: six, file, cause: "another SHA-256".to_owned() }
+            .into(),
+    ];
+    let encode = |result: Result<codec::Encoded, _>| result.expect("a sample that can be encoded");
+    log_events
+        .iter()
+        .map(|e| encode(e.encode()))
+        .chain(access_events.iter().map(|e| encode(e.encode())))
+        .chain(registry_events.iter().map(|e| encode(e.encode())))
+        .collect()
+}
+
+/// Reads a golden file; a missing one is proposed beside its place and the test fails.
+fn golden(name: &str, proposal: &[u8]) -> Vec<u8> {
+    let path = folder().join(name);
+    fs::read(&path).unwrap_or_else(|_| {
+        let proposed = folder().join(format!("{name}.new"));
+        fs::write(&proposed, proposal).expect("propose a golden file");
+        panic!("golden file {name} is missing; look at {name}.new and rename it")
+    })
+}
+
+#[test]
+fn every_kind_has_a_golden_file_of_its_schema_and_decodes_to_what_it_was() {
+    let samples = samples();
+    for info in kind::table() {
+        let sample = samples.iter().find(|s| s.kind == info.code);
+        let sample = sample.unwrap_or_else(|| panic!("no sample of {}", info.name));
+        assert_eq!(sample.schema, info.schema, "{}", info.name);
+        let stem = format!("{}.v{}", info.name, info.schema);
+        let bytes = golden(&format!("{stem}.msgpack"), &sample.payload);
+        let read = codec::payload_json(info.code, info.schema, &bytes).expect(info.name);
+        let mut json = serde_json::to_string_pretty(&read).expect("JSON");
+        json.push('\n');
+        let wanted = golden(&format!("{stem}.json"), json.as_bytes());
+        assert_eq!(json.as_bytes(), wanted, "{stem}.json");
+        assert_eq!(bytes, sample.payload, "{stem} is written differently now: a new schema?");
+    }
+}
+
+#[test]
+fn every_golden_file_ever_written_still_decodes() {
+    let mut n_files = 0;
+    for entry in fs::read_dir(folder()).expect("the golden folder") {
+        let name = entry.expect("an entry").file_name().into_string().expect("a file name");
+        let Some(stem) = name.strip_suffix(".msgpack") else { continue };
+        let (kind, schema) = stem.split_once(".v").expect("<Kind>.v<schema>");
+        let kind = Kind::find(kind).unwrap_or_else(|| panic!("{kind} is gone from the table"));
+        let schema = schema.parse().expect("a schema version");
+        let bytes = fs::read(folder().join(&name)).expect("the file");
+        let read = codec::payload_json(kind, schema, &bytes).expect(stem);
+        let wanted = fs::read(folder().join(format!("{stem}.json"))).expect("its JSON");
+        let wanted: serde_json::Value = serde_json::from_slice(&wanted).expect("JSON");
+        assert_eq!(read, wanted, "{stem}");
+        n_files += 1;
+    }
+    assert_eq!(n_files, kind::table().count(), "one file a kind while no schema has changed");
+}
+
+#[test]
+fn a_field_this_build_does_not_know_is_passed_over() {
+    #[derive(serde::Serialize)]
+    struct Newer {
+        token_id: &'static str,
+        revoked_because: &'static str,
+    }
+    let newer = Newer { token_id: "0123456789abcdef", revoked_because: "leaked" };
+    let bytes = codec::to_bytes("TokenRevoked", &newer).expect("bytes");
+    let read = access::Event::decode(Kind(0x1102), 1, &bytes).expect("its kind").expect("read");
+    assert_eq!(read, TokenRevoked { token_id: "0123456789abcdef".to_owned() }.into());
+}
+
+proptest! {
+    #[test]
+    fn what_is_encoded_decodes_to_itself(
+        package in ".{0,40}", version in proptest::option::of(".{0,20}"), file in ".{0,60}",
+        reason in ".{0,200}", revision in 0..i64::MAX,
+    ) {
+        let event = registry::Event::from(PackageBlocked {
+            ecosystem: Ecosystem::Npm, package, version, file, source: "rules".to_owned(),
+            rule_id: None, reason, mask: Mask::Mark, policy_revision: revision,
+        });
+        let encoded = event.encode().expect("bytes");
+        let read = registry::Event::decode(encoded.kind, encoded.schema, &encoded.payload);
+        prop_assert_eq!(read.expect("its kind").expect("read"), event);
+    }
+
+    #[test]
+    fn bytes_that_are_no_event_are_an_error_and_never_a_panic(
+        bytes in proptest::collection::vec(any::<u8>(), 0..200),
+    ) {
+        for info in kind::table() {
+            drop(codec::payload_json(info.code, info.schema, &bytes));
+        }
+        drop(codec::from_bytes::<weir_events::envelope::Meta>("meta", &bytes));
+    }
+}
