@@ -1,0 +1,142 @@
+//! The way to Postgres: a pool for short work, connections of their own for writers and listeners.
+
+use std::{str::FromStr, time::Duration};
+
+use sqlx::{
+    ConnectOptions, PgConnection, PgPool, Postgres, Transaction,
+    postgres::{PgConnectOptions, PgPoolOptions},
+};
+
+/// What stands between Weir and Postgres.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Pooler {
+    /// Nothing: prepared statements, LISTEN and session settings work.
+    #[default]
+    None,
+    /// A pooler in transaction mode (pgbouncer): none of these work, everything runs in explicit
+    /// transactions with unnamed statements, and notifications are not relied on.
+    Transaction,
+}
+
+impl Pooler {
+    /// How a transaction begins. Statements get names even where none are kept, and the server
+    /// behind a pooler may still know the names of whoever had it before.
+    pub const fn begin(self) -> &'static str {
+        match self {
+            Self::None => "BEGIN",
+            Self::Transaction => "BEGIN; DEALLOCATE ALL",
+        }
+    }
+}
+
+/// A database that holds a log. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Database {
+    pool: PgPool,
+    options: PgConnectOptions,
+    pooler: Pooler,
+}
+
+/// Postgres could not be asked.
+#[derive(Debug, thiserror::Error)]
+#[error("could not {doing}")]
+pub struct DatabaseFault {
+    /// What was being done.
+    pub doing: &'static str,
+    /// What Postgres or the way to it said.
+    #[source]
+    pub cause: sqlx::Error,
+}
+
+impl DatabaseFault {
+    /// Names what was being done when the cause came up.
+    pub fn of(doing: &'static str) -> impl Fn(sqlx::Error) -> Self {
+        move |cause| Self { doing, cause }
+    }
+
+    /// Whether asking again later can help: the server is away, full, or out of connections.
+    pub fn passing(&self) -> bool {
+        is_passing(&self.cause)
+    }
+}
+
+/// Whether the same statement can succeed later without anybody changing it.
+pub fn is_passing(cause: &sqlx::Error) -> bool {
+    match cause {
+        sqlx::Error::Io(_)
+        | sqlx::Error::PoolTimedOut
+        | sqlx::Error::Tls(_)
+        | sqlx::Error::Protocol(_)
+        | sqlx::Error::WorkerCrashed => true,
+        sqlx::Error::Database(said) => said.code().is_some_and(|code| {
+            ["08", "40", "53", "55", "57", "58"].iter().any(|class| code.starts_with(class))
+        }),
+        _ => false,
+    }
+}
+
+/// How long a connection may take to be had, before the caller is told to come back.
+const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(5);
+
+impl Database {
+    /// Describes a database; connections are made when needed.
+    ///
+    /// # Errors
+    /// When the address cannot be read.
+    pub fn new(url: &str, pooler: Pooler, max_connections: u32) -> Result<Self, DatabaseFault> {
+        let mut options = PgConnectOptions::from_str(url)
+            .map_err(DatabaseFault::of("read the database address"))?
+            .log_statements(tracing::log::LevelFilter::Trace);
+        if options.get_application_name().is_none() {
+            options = options.application_name("weir");
+        }
+        match pooler {
+            Pooler::None => {
+                options = options.options([("idle_in_transaction_session_timeout", "60s")]);
+            }
+            Pooler::Transaction => {
+                options = options.statement_cache_capacity(0).extra_float_digits(None);
+            }
+        }
+        let pool = PgPoolOptions::new()
+            .max_connections(max_connections)
+            .acquire_timeout(ACQUIRE_TIMEOUT)
+            .connect_lazy_with(options.clone());
+        Ok(Self { pool, options, pooler })
+    }
+
+    /// What stands between.
+    pub const fn pooler(&self) -> Pooler {
+        self.pooler
+    }
+
+    /// The pool, for what manages connections itself.
+    pub const fn pool(&self) -> &PgPool {
+        &self.pool
+    }
+
+    /// Begins a transaction. Reads go through one too, so that the same words work behind a pooler.
+    pub async fn begin(&self) -> Result<Transaction<'static, Postgres>, DatabaseFault> {
+        let begun = self.pool.begin_with(self.pooler.begin()).await;
+        begun.map_err(DatabaseFault::of("begin a transaction"))
+    }
+
+    /// A connection of its own, outside the pool.
+    pub async fn connect(&self) -> Result<PgConnection, DatabaseFault> {
+        let doing = "connect to the database";
+        match tokio::time::timeout(ACQUIRE_TIMEOUT, self.options.connect()).await {
+            Ok(made) => made.map_err(DatabaseFault::of(doing)),
+            Err(_) => Err(DatabaseFault { doing, cause: sqlx::Error::PoolTimedOut }),
+        }
+    }
+
+    /// Where connections go, for clients that speak the protocol themselves.
+    pub const fn connect_options(&self) -> &PgConnectOptions {
+        &self.options
+    }
+
+    /// Ends all pooled connections.
+    pub async fn close(&self) {
+        self.pool.close().await;
+    }
+}

@@ -1,0 +1,166 @@
+//! Opening the log: its incarnation, its head, and the background tasks of one process.
+
+use std::{sync::Arc, time::Duration};
+
+use sqlx::Row;
+use uuid::Uuid;
+use weir_events::position::{Cursor, Incarnation, Position};
+
+use crate::{
+    append::{Writer, WriterHandle},
+    database::{Database, DatabaseFault, Pooler},
+    lifecycle::Lifecycle,
+    partition,
+    tail::{Hub, Tail},
+};
+
+/// How a process uses the log.
+#[derive(Debug, Clone)]
+pub struct LogOptions {
+    /// Wake other processes with NOTIFY, and be woken. Off, the poll alone must do.
+    pub notify: bool,
+    /// How often a process looks for what others appended, whatever notifications say.
+    pub poll: Duration,
+    /// Bytes of recent events kept in memory for tails.
+    pub ring_bytes: usize,
+    /// Appends that may wait for the writer before callers are told to come back.
+    pub queue: usize,
+    /// Events a partition holds.
+    pub partition_events: i64,
+}
+
+impl Default for LogOptions {
+    fn default() -> Self {
+        Self {
+            notify: true,
+            poll: Duration::from_millis(100),
+            ring_bytes: 32 << 20,
+            queue: 4096,
+            partition_events: partition::PARTITION_EVENTS,
+        }
+    }
+}
+
+/// The log, as one process sees it. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Log {
+    pub(crate) inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Inner {
+    database: Database,
+    hub: Hub,
+    writer: WriterHandle,
+}
+
+/// One shard until one head row is not enough.
+pub(crate) const SHARD: i16 = 0;
+
+const HEAD: &str = "SELECT position, incarnation, identity FROM log.head WHERE shard = $1";
+
+/// Another cluster, timeline or database is another life of the log, even with equal bytes.
+const IDENTITY: &str = "
+    SELECT (SELECT system_identifier FROM pg_control_system())::text || '/'
+        || (SELECT timeline_id FROM pg_control_checkpoint())::text || '/'
+        || (SELECT oid FROM pg_database WHERE datname = current_database())::text";
+
+const BEGIN_LIFE: &str = "
+    INSERT INTO log.head AS h (shard, position, incarnation, identity) VALUES ($1, 0, $2, $3)
+    ON CONFLICT (shard) DO UPDATE SET incarnation = $2, identity = $3
+    WHERE h.identity <> excluded.identity";
+
+/// Where the log stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Head {
+    /// Its life.
+    pub incarnation: Incarnation,
+    /// Its last position.
+    pub position: Position,
+}
+
+/// Asks the database where the log stands.
+pub(crate) async fn ask_head(database: &Database) -> Result<Head, DatabaseFault> {
+    let fault = DatabaseFault::of("read the log's head");
+    let mut tx = database.begin().await?;
+    let rows = sqlx::query(HEAD).bind(SHARD).fetch_all(&mut *tx).await.map_err(&fault)?;
+    tx.commit().await.map_err(&fault)?;
+    let row = rows.first().ok_or_else(|| fault(sqlx::Error::RowNotFound))?;
+    Ok(Head {
+        incarnation: Incarnation(row.try_get("incarnation").map_err(&fault)?),
+        position: Position(row.try_get("position").map_err(&fault)?),
+    })
+}
+
+/// Makes the head row, or begins a new life when the database is a copy of another. `fresh` is the
+/// id of the life to begin, from the caller's clock and randomness.
+async fn begin_life(database: &Database, fresh: Uuid) -> Result<(), DatabaseFault> {
+    let fault = DatabaseFault::of("open the log");
+    let mut tx = database.begin().await?;
+    let identity: Vec<String> =
+        sqlx::query_scalar(IDENTITY).fetch_all(&mut *tx).await.map_err(&fault)?;
+    let identity = identity.first().map_or("", String::as_str);
+    sqlx::query(BEGIN_LIFE)
+        .bind(SHARD)
+        .bind(fresh)
+        .bind(identity)
+        .execute(&mut *tx)
+        .await
+        .map_err(&fault)?;
+    tx.commit().await.map_err(&fault)
+}
+
+impl Log {
+    /// Opens the log of a migrated database and starts this process's writer and tail hub.
+    ///
+    /// `fresh` names this process's writer, and the log's life should a new one begin: ids come
+    /// from the caller's clock and randomness.
+    pub async fn open(
+        database: Database,
+        options: &LogOptions,
+        fresh: Uuid,
+        lifecycle: &Lifecycle,
+    ) -> Result<Self, DatabaseFault> {
+        begin_life(&database, fresh).await?;
+        partition::ensure_ahead(&database, options.partition_events).await?;
+        let head = ask_head(&database).await?;
+        let notify = options.notify && database.pooler() == Pooler::None;
+        let hub = Hub::start(database.clone(), head, notify, options, lifecycle);
+        let writer = Writer::start(database.clone(), hub.clone(), fresh, options.queue, lifecycle);
+        Ok(Self { inner: Arc::new(Inner { database, hub, writer }) })
+    }
+
+    /// The database the log lives in.
+    pub fn database(&self) -> &Database {
+        &self.inner.database
+    }
+
+    pub(crate) fn writer(&self) -> &WriterHandle {
+        &self.inner.writer
+    }
+
+    /// The tail hub of this process.
+    pub fn hub(&self) -> &Hub {
+        &self.inner.hub
+    }
+
+    /// The last position this process knows of.
+    pub fn head(&self) -> Position {
+        self.inner.hub.head().position
+    }
+
+    /// The life of the log.
+    pub fn incarnation(&self) -> Incarnation {
+        self.inner.hub.head().incarnation
+    }
+
+    /// Asks the database where the log stands now.
+    pub async fn ask_head(&self) -> Result<Head, DatabaseFault> {
+        ask_head(&self.inner.database).await
+    }
+
+    /// Follows the log from after a cursor.
+    pub fn tail(&self, after: impl Into<Cursor>) -> Tail {
+        Tail::new(self.clone(), after.into())
+    }
+}

@@ -1,0 +1,85 @@
+//! Waking other processes: one coalesced NOTIFY at most every 10 ms, on a connection of its own.
+//! Inside the append it would cost several times the throughput. Losing one costs only latency.
+
+use std::time::Duration;
+
+use sqlx::{PgConnection, Row, postgres::PgListener, postgres::PgPoolOptions};
+use tracing::debug;
+
+use super::Hub;
+use crate::{
+    database::{Database, DatabaseFault},
+    lifecycle::Lifecycle,
+};
+
+const CHANNEL: &str = "weir_log";
+const COALESCE: Duration = Duration::from_millis(10);
+const RECONNECT: Duration = Duration::from_millis(500);
+
+const NOTIFY: &str = "SELECT pg_notify('weir_log', '') IS NULL AS told";
+
+pub(super) fn start(database: &Database, hub: &Hub, lifecycle: &Lifecycle) {
+    let (speak, speaker, soft) = (database.clone(), hub.clone(), lifecycle.soft().clone());
+    lifecycle.run("log notifier", async move {
+        soft.run_until_cancelled(tell_others(&speak, &speaker)).await;
+    });
+    let (listen, listener, soft) = (database.clone(), hub.clone(), lifecycle.soft().clone());
+    lifecycle.run("log listener", async move {
+        soft.run_until_cancelled(hear_others(&listen, &listener)).await;
+    });
+}
+
+async fn tell_others(database: &Database, hub: &Hub) {
+    let mut connection: Option<PgConnection> = None;
+    loop {
+        hub.appended().await;
+        let told = match connection.take() {
+            Some(open) => tell(open).await,
+            None => match database.connect().await {
+                Ok(open) => tell(open).await,
+                Err(fault) => Err(fault),
+            },
+        };
+        match told {
+            Ok(open) => connection = Some(open),
+            Err(fault) => {
+                debug!(error = %fault, cause = %fault.cause, "could not notify");
+                tokio::time::sleep(RECONNECT).await;
+            }
+        }
+        tokio::time::sleep(COALESCE).await;
+    }
+}
+
+async fn tell(mut connection: PgConnection) -> Result<PgConnection, DatabaseFault> {
+    let fault = DatabaseFault::of("notify other processes");
+    let rows = sqlx::query(NOTIFY).fetch_all(&mut connection).await.map_err(&fault)?;
+    rows.first().map(|row| row.try_get::<bool, _>("told")).transpose().map_err(fault)?;
+    Ok(connection)
+}
+
+async fn hear_others(database: &Database, hub: &Hub) {
+    loop {
+        if let Err(fault) = hear(database, hub).await {
+            debug!(error = %fault, cause = %fault.cause, "not listening for a moment");
+        }
+        tokio::time::sleep(RECONNECT).await;
+    }
+}
+
+async fn hear(database: &Database, hub: &Hub) -> Result<(), DatabaseFault> {
+    let fault = DatabaseFault::of("listen for other processes");
+    // A pool of its own for its one connection: a listener in the shared pool would keep it from
+    // ever closing.
+    let own = PgPoolOptions::new()
+        .max_connections(1)
+        .acquire_timeout(Duration::from_secs(5))
+        .connect_lazy_with(database.connect_options().clone());
+    let mut listener = PgListener::connect_with(&own).await.map_err(&fault)?;
+    listener.listen(CHANNEL).await.map_err(&fault)?;
+    hub.ring_bell();
+    loop {
+        listener.try_recv().await.map_err(&fault)?;
+        hub.ring_bell();
+    }
+}
