@@ -196,12 +196,10 @@ impl Hub {
 
     async fn catch_up(&self, database: &Database) -> Result<(), ReadFault> {
         let asked_at = Instant::now();
-        let head = ask_head(database).await?;
+        // Known before asking: this process's own writer moves on while the database answers.
         let known = self.head();
-        let last = self.read().last;
-        if head.incarnation != known.incarnation
-            || (head.position < last && asked_at_rest(&head, &known))
-        {
+        let head = ask_head(database).await?;
+        if head.incarnation != known.incarnation || head.position < known.position {
             warn!(was = %known.position, now = %head.position, "the log was restored");
             let mut ring = self.write();
             ring.events.clear();
@@ -225,10 +223,4 @@ impl Hub {
         *self.inner.confirmed_at.write().unwrap_or_else(PoisonError::into_inner) = asked_at;
         Ok(())
     }
-}
-
-/// The head may have been asked before this process's own append moved it on; only a head that is
-/// behind what was known before asking has gone back.
-fn asked_at_rest(asked: &Head, known_before: &Head) -> bool {
-    asked.position < known_before.position
 }
