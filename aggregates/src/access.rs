@@ -1,0 +1,248 @@
+//! Tokens: issued once, revoked at most once. Stream `access/token/<id>`.
+
+use weir_events::{
+    access::{Event, TokenIssued, TokenRevoked},
+    kind::Subsystem,
+    timestamp::Timestamp,
+};
+
+use crate::machine::{Context, Decision, Machine};
+
+/// The longest name of a token, in characters.
+pub const MAX_NAME_CHARS: usize = 80;
+
+/// What a token may do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Scope {
+    /// Everything.
+    Admin,
+    /// Read and tail events.
+    EventsRead,
+    /// See projections.
+    ProjectionsRead,
+    /// Replay projections, redeliver dead letters.
+    ProjectionsWrite,
+    /// See rules and blocks.
+    RulesRead,
+    /// Change rules.
+    RulesWrite,
+    /// Issue and revoke tokens.
+    TokensWrite,
+    /// Install Python packages.
+    RegistryPypi,
+}
+
+impl Scope {
+    /// All scopes.
+    pub const ALL: [Self; 8] = [
+        Self::Admin,
+        Self::EventsRead,
+        Self::ProjectionsRead,
+        Self::ProjectionsWrite,
+        Self::RulesRead,
+        Self::RulesWrite,
+        Self::TokensWrite,
+        Self::RegistryPypi,
+    ];
+
+    /// The name used in the API and in events.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Admin => "admin",
+            Self::EventsRead => "events:read",
+            Self::ProjectionsRead => "projections:read",
+            Self::ProjectionsWrite => "projections:write",
+            Self::RulesRead => "rules:read",
+            Self::RulesWrite => "rules:write",
+            Self::TokensWrite => "tokens:write",
+            Self::RegistryPypi => "registry:pypi",
+        }
+    }
+
+    /// Finds a scope by its name.
+    pub fn find(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|s| s.as_str() == name)
+    }
+}
+
+/// The machine of one token.
+#[derive(Debug)]
+pub struct Token;
+
+/// Where a token stands.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum State {
+    /// Nobody has issued it.
+    #[default]
+    Unknown,
+    /// It opens what its scopes say, until it expires.
+    Live(TokenIssued),
+    /// It opens nothing any more.
+    Revoked(TokenIssued),
+}
+
+impl State {
+    /// What the token is, if it opens anything at `now`.
+    pub fn live_at(&self, now: Timestamp) -> Option<&TokenIssued> {
+        match self {
+            Self::Live(token) if token.expires_at.is_none_or(|end| now < end) => Some(token),
+            _ => None,
+        }
+    }
+}
+
+/// What can be asked of a token.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Command {
+    /// Issue it.
+    Issue(TokenIssued),
+    /// Revoke it.
+    Revoke,
+}
+
+/// Why not.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    /// The id is taken.
+    #[error("token {0} exists already")]
+    AlreadyIssued(String),
+    /// There is no such token.
+    #[error("there is no such token")]
+    Unknown,
+    /// The name is empty, too long or not printable.
+    #[error("a token's name has 1 to {MAX_NAME_CHARS} characters and no control characters")]
+    BadName,
+    /// A scope nobody knows, or none at all.
+    #[error("`{0}` is not a scope; choose from {known}", known = known_scopes())]
+    BadScope(String),
+    /// It would end before it begins.
+    #[error("the token would have expired at {0} already")]
+    ExpiresInThePast(Timestamp),
+}
+
+fn known_scopes() -> String {
+    Scope::ALL.map(Scope::as_str).join(", ")
+}
+
+impl Machine for Token {
+    type State = State;
+    type Command = Command;
+    type Event = Event;
+    type Refusal = Refusal;
+
+    const SUBSYSTEM: Subsystem = Subsystem::Access;
+
+    fn decide(state: &State, command: &Command, context: &Context) -> Decision<Event, Refusal> {
+        match (command, state) {
+            (Command::Issue(token), State::Unknown) => match objection(token, context.now) {
+                None => Decision::accept(token.clone()),
+                Some(refusal) => Decision::refuse(refusal),
+            },
+            (Command::Issue(token), _) => {
+                Decision::refuse(Refusal::AlreadyIssued(token.token_id.clone()))
+            }
+            (Command::Revoke, State::Unknown) => Decision::refuse(Refusal::Unknown),
+            (Command::Revoke, State::Live(token)) => {
+                Decision::accept(TokenRevoked { token_id: token.token_id.clone() })
+            }
+            // Revoking twice is what two operators at three in the morning do; both are right.
+            (Command::Revoke, State::Revoked(_)) => Decision::nothing(),
+        }
+    }
+
+    fn apply(state: &mut State, event: &Event) {
+        match event {
+            Event::TokenIssued(token) => *state = State::Live(token.clone()),
+            Event::TokenRevoked(_) => {
+                if let State::Live(token) = std::mem::take(state) {
+                    *state = State::Revoked(token);
+                }
+            }
+        }
+    }
+}
+
+fn objection(token: &TokenIssued, now: Timestamp) -> Option<Refusal> {
+    let n_chars = token.name.chars().count();
+    if n_chars == 0 || n_chars > MAX_NAME_CHARS || token.name.chars().any(char::is_control) {
+        return Some(Refusal::BadName);
+    }
+    if token.scopes.is_empty() {
+        return Some(Refusal::BadScope(String::new()));
+    }
+    if let Some(bad) = token.scopes.iter().find(|name| Scope::find(name).is_none()) {
+        return Some(Refusal::BadScope(bad.chars().take(40).collect()));
+    }
+    token.expires_at.filter(|end| *end <= now).map(Refusal::ExpiresInThePast)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::machine::fold;
+
+    const NOW: Context = Context { now: Timestamp::from_micros(1_000_000) };
+
+    fn issued() -> TokenIssued {
+        TokenIssued {
+            token_id: "0123456789abcdef".to_owned(),
+            name: "ci".to_owned(),
+            scopes: vec!["registry:pypi".to_owned()],
+            expires_at: Some(Timestamp::from_micros(2_000_000)),
+        }
+    }
+
+    fn decide(history: &[Event], command: &Command) -> Decision<Event, Refusal> {
+        Token::decide(&fold::<Token>(history), command, &NOW)
+    }
+
+    #[test]
+    fn a_token_is_issued_once() {
+        assert_eq!(decide(&[], &Command::Issue(issued())), Decision::accept(issued()));
+        let again = decide(&[issued().into()], &Command::Issue(issued()));
+        assert_eq!(again, Decision::refuse(Refusal::AlreadyIssued(issued().token_id)));
+    }
+
+    #[test]
+    fn what_a_token_may_not_be_called_or_may_not_do_is_refused_by_name() {
+        for (change, refusal) in [
+            (|t: &mut TokenIssued| t.name = String::new(), Refusal::BadName),
+            (|t| t.name = "a\u{7}".to_owned(), Refusal::BadName),
+            (|t| t.name = "x".repeat(81), Refusal::BadName),
+            (|t| t.scopes = vec![], Refusal::BadScope(String::new())),
+            (|t| t.scopes = vec!["root".to_owned()], Refusal::BadScope("root".to_owned())),
+            (|t| t.expires_at = Some(NOW.now), Refusal::ExpiresInThePast(NOW.now)),
+        ] as [(fn(&mut TokenIssued), Refusal); 6]
+        {
+            let mut token = issued();
+            change(&mut token);
+            assert_eq!(decide(&[], &Command::Issue(token)), Decision::refuse(refusal));
+        }
+    }
+
+    #[test]
+    fn a_revoked_token_opens_nothing_and_revoking_it_again_changes_nothing() {
+        let revoked = TokenRevoked { token_id: issued().token_id };
+        let live = vec![Event::from(issued())];
+        assert_eq!(decide(&live, &Command::Revoke), Decision::accept(revoked.clone()));
+        let dead = vec![issued().into(), revoked.into()];
+        assert_eq!(decide(&dead, &Command::Revoke), Decision::nothing());
+        assert_eq!(decide(&[], &Command::Revoke), Decision::refuse(Refusal::Unknown));
+        assert_eq!(fold::<Token>(&dead).live_at(NOW.now), None);
+        assert_eq!(fold::<Token>(&live).live_at(NOW.now), Some(&issued()));
+    }
+
+    #[test]
+    fn a_token_ends_at_its_very_moment() {
+        let state = fold::<Token>(&[issued().into()]);
+        assert!(state.live_at(Timestamp::from_micros(1_999_999)).is_some());
+        assert!(state.live_at(Timestamp::from_micros(2_000_000)).is_none());
+    }
+
+    #[test]
+    fn every_scope_is_found_by_its_name() {
+        for scope in Scope::ALL {
+            assert_eq!(Scope::find(scope.as_str()), Some(scope));
+        }
+    }
+}
