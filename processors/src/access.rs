@@ -1,0 +1,329 @@
+//! Tokens: issued, checked, revoked. A token opens something only while its stream says so; its
+//! secret is known to nobody but its owner, and to the database only as an argon2id hash.
+
+mod lockout;
+mod secret;
+mod watch;
+
+use std::{
+    collections::HashMap,
+    net::IpAddr,
+    sync::{Arc, Mutex, PoisonError},
+    time::{Duration, Instant},
+};
+
+use tokio::sync::Semaphore;
+use weir_aggregates::access::{Command, Refusal, Scope, State, Token};
+use weir_events::{
+    access::{Event, TokenIssued},
+    stream::StreamName,
+    timestamp::Timestamp,
+};
+use weir_log::{database::DatabaseFault, idempotency::CommandKey};
+
+use self::{lockout::Lockout, secret::Secret};
+use crate::{
+    caller::Caller,
+    door::{Door, DoorFault, ExecuteFault, Executed, IdempotencyKey},
+};
+
+/// How long a verified token is not verified again (its argon2id, that is: whether it is revoked is
+/// known at once).
+const VERIFIED_FOR: Duration = Duration::from_mins(1);
+/// Tokens whose verification is remembered.
+const MAX_VERIFIED: usize = 10_000;
+/// Verifications at once: each takes 19 MiB and tens of milliseconds.
+const MAX_HASHING: usize = 2;
+/// Longer than this nobody waits for his turn to be verified.
+const HASHING_PATIENCE: Duration = Duration::from_secs(5);
+/// What this process remembers may be this old before the log is asked.
+const MAX_AGE: Duration = Duration::from_millis(900);
+
+/// Somebody whom a token let in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Principal {
+    /// The name the token was issued under.
+    pub name: Arc<str>,
+    /// The token, where there is one: who is let in without has none.
+    pub token_id: Option<Arc<str>>,
+    /// What it may do.
+    pub scopes: Arc<[Scope]>,
+    /// When the token ends.
+    pub expires_at: Option<Timestamp>,
+}
+
+impl Principal {
+    /// Somebody let in without a token, for these scopes.
+    pub fn without_token(name: &str, scopes: &[Scope]) -> Self {
+        Self { name: name.into(), token_id: None, scopes: scopes.into(), expires_at: None }
+    }
+
+    /// Whether it may do something.
+    pub fn may(&self, scope: Scope) -> bool {
+        self.scopes.contains(&scope) || self.scopes.contains(&Scope::Admin)
+    }
+
+    /// It as a caller of commands.
+    pub fn caller(&self) -> Caller {
+        Caller::principal(&self.name, self.token_id.as_deref().unwrap_or(&self.name))
+    }
+
+    fn of(token: &TokenIssued) -> Self {
+        Self {
+            name: token.name.as_str().into(),
+            token_id: Some(token.token_id.as_str().into()),
+            scopes: token.scopes.iter().filter_map(|name| Scope::find(name)).collect(),
+            expires_at: token.expires_at,
+        }
+    }
+}
+
+/// Why somebody is not let in.
+#[derive(Debug, thiserror::Error)]
+pub enum Denied {
+    /// No such token, a wrong secret, revoked, or expired: which, is nobody's business.
+    #[error("this token opens nothing: it is unknown, expired or revoked")]
+    Bad,
+    /// Too many failures from one address.
+    #[error("too many failed attempts from this address")]
+    LockedOut {
+        /// How long it lasts.
+        retry_after: Duration,
+    },
+    /// Too many are being verified.
+    #[error("too many tokens are being verified at once")]
+    Busy,
+    /// The log could not be asked, and memory is too old to be trusted.
+    #[error(transparent)]
+    Fault(#[from] DoorFault),
+}
+
+/// A token just issued.
+#[derive(Debug)]
+pub struct Issued {
+    /// Its id.
+    pub token_id: String,
+    /// The whole token, shown this once; `None` when this is the answer to a repeated request.
+    pub token: Option<String>,
+    /// What happened.
+    pub executed: Executed<Event>,
+}
+
+/// The tokens of this Weir. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Tokens {
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    door: Door,
+    verified: Mutex<HashMap<[u8; 32], Verified>>,
+    hashing: Semaphore,
+    lockout: Mutex<Lockout>,
+    /// When this process last knew of every revocation there was.
+    knew_all_at: Mutex<Instant>,
+}
+
+#[derive(Debug, Clone)]
+struct Verified {
+    principal: Principal,
+    at: Instant,
+}
+
+const INSERT: &str = "INSERT INTO access.secrets (token_id, verifier) VALUES ($1, $2)";
+const DELETE: &str = "DELETE FROM access.secrets WHERE token_id = $1";
+const FIND: &str = "SELECT verifier FROM access.secrets WHERE token_id = $1";
+
+/// The stream of a token, when its id could be one.
+fn stream(token_id: &str) -> Option<StreamName> {
+    let hexadecimal = token_id.len() == 16 && token_id.bytes().all(|b| b.is_ascii_hexdigit());
+    hexadecimal.then(|| StreamName::new(format!("access/token/{token_id}")).ok()).flatten()
+}
+
+impl Tokens {
+    /// The tokens behind a door.
+    pub fn new(door: Door) -> Self {
+        let inner = Inner {
+            door,
+            verified: Mutex::default(),
+            hashing: Semaphore::new(MAX_HASHING),
+            lockout: Mutex::default(),
+            knew_all_at: Mutex::new(Instant::now()),
+        };
+        Self { inner: Arc::new(inner) }
+    }
+
+    /// Issues a token.
+    pub async fn issue(
+        &self,
+        name: &str,
+        scopes: Vec<String>,
+        expires_at: Option<Timestamp>,
+        caller: &Caller,
+        idempotency: Option<IdempotencyKey>,
+    ) -> Result<Issued, ExecuteFault<Refusal>> {
+        let secret = Secret::generate();
+        let token_id = secret.id().to_owned();
+        let Some(stream) = stream(&token_id) else {
+            return Err(ExecuteFault::Refused(Refusal::Unknown));
+        };
+        let verifier = secret.verifier().await.map_err(|_| busy())?;
+        self.statement(INSERT, &token_id, Some(&verifier)).await.map_err(DoorFault::from)?;
+        let name = name.to_owned();
+        let command =
+            Command::Issue(TokenIssued { token_id: token_id.clone(), name, scopes, expires_at });
+        let executed =
+            self.inner.door.execute::<Token>(&stream, &command, caller, idempotency).await;
+        match executed {
+            Ok(executed) if !executed.replayed => {
+                Ok(Issued { token_id, token: Some(secret.reveal()), executed })
+            }
+            Ok(executed) => {
+                self.statement(DELETE, &token_id, None).await.map_err(DoorFault::from)?;
+                let first = executed.events.iter().find_map(|event| match event {
+                    Event::TokenIssued(issued) => Some(issued.token_id.clone()),
+                    Event::TokenRevoked(_) => None,
+                });
+                Ok(Issued { token_id: first.unwrap_or(token_id), token: None, executed })
+            }
+            // The outcome may be unknown: then the row must stay.
+            Err(ExecuteFault::Fault(fault)) => Err(fault.into()),
+            Err(refused) => {
+                self.statement(DELETE, &token_id, None).await.map_err(DoorFault::from)?;
+                Err(refused)
+            }
+        }
+    }
+
+    /// Issues the first admin's token, once in the life of a log.
+    pub async fn bootstrap(&self) -> Result<Option<Issued>, ExecuteFault<Refusal>> {
+        let key = CommandKey::of("weir", "the first admin");
+        let idempotency = IdempotencyKey { key, request_hash: key.0 };
+        if self.inner.door.log().remembered(key).await.map_err(DoorFault::from)?.is_some() {
+            return Ok(None);
+        }
+        let caller = Caller::processor("bootstrap");
+        let scopes = vec![Scope::Admin.as_str().to_owned()];
+        let issued = self.issue("admin", scopes, None, &caller, Some(idempotency)).await?;
+        Ok(issued.token.is_some().then_some(issued))
+    }
+
+    /// Revokes a token.
+    pub async fn revoke(
+        &self,
+        token_id: &str,
+        caller: &Caller,
+        idempotency: Option<IdempotencyKey>,
+    ) -> Result<Executed<Event>, ExecuteFault<Refusal>> {
+        let stream = stream(token_id).ok_or(ExecuteFault::Refused(Refusal::Unknown))?;
+        let door = &self.inner.door;
+        let done = door.execute::<Token>(&stream, &Command::Revoke, caller, idempotency).await?;
+        self.forget(token_id);
+        Ok(done)
+    }
+
+    /// Whom a token lets in, if anybody. `from` is the address that failures are counted for.
+    pub async fn verify(&self, token: &str, from: IpAddr) -> Result<Principal, Denied> {
+        let now = Instant::now();
+        if let Some(retry_after) = self.lockout().locked(from, now) {
+            return Err(Denied::LockedOut { retry_after });
+        }
+        let fingerprint = *blake3::hash(token.as_bytes()).as_bytes();
+        if let Some(principal) = self.remembered(&fingerprint, now) {
+            return self.still_good(principal);
+        }
+        match self.verify_anew(token).await {
+            Ok(principal) => {
+                self.lockout().succeeded(from);
+                self.remember(fingerprint, principal.clone(), now);
+                Ok(principal)
+            }
+            Err(Denied::Bad) => {
+                self.lockout().failed(from, now);
+                Err(Denied::Bad)
+            }
+            Err(other) => Err(other),
+        }
+    }
+
+    fn still_good(&self, principal: Principal) -> Result<Principal, Denied> {
+        let now = self.inner.door.now();
+        if principal.expires_at.is_some_and(|end| end <= now) {
+            Err(Denied::Bad)
+        } else {
+            Ok(principal)
+        }
+    }
+
+    async fn verify_anew(&self, token: &str) -> Result<Principal, Denied> {
+        let secret = Secret::parse(token).ok_or(Denied::Bad)?;
+        let stream = stream(secret.id()).ok_or(Denied::Bad)?;
+        let (state, _): (State, _) = self.inner.door.load::<Token>(&stream).await?;
+        let Some(issued) = state.live_at(self.inner.door.now()) else { return Err(Denied::Bad) };
+        let verifier = self.verifier(secret.id()).await.map_err(DoorFault::from)?;
+        let verifier = verifier.ok_or(Denied::Bad)?;
+        let turn = tokio::time::timeout(HASHING_PATIENCE, self.inner.hashing.acquire()).await;
+        let Ok(Ok(_turn)) = turn else { return Err(Denied::Busy) };
+        if secret.fits(verifier).await { Ok(Principal::of(issued)) } else { Err(Denied::Bad) }
+    }
+
+    fn remembered(&self, fingerprint: &[u8; 32], now: Instant) -> Option<Principal> {
+        let knew_all_at = *self.inner.knew_all_at.lock().unwrap_or_else(PoisonError::into_inner);
+        if now.saturating_duration_since(knew_all_at) > MAX_AGE {
+            return None;
+        }
+        let verified = self.inner.verified.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = verified.get(fingerprint)?;
+        let fresh = now.saturating_duration_since(found.at) < VERIFIED_FOR;
+        fresh.then(|| found.principal.clone())
+    }
+
+    fn remember(&self, fingerprint: [u8; 32], principal: Principal, at: Instant) {
+        let mut verified = self.inner.verified.lock().unwrap_or_else(PoisonError::into_inner);
+        if verified.len() >= MAX_VERIFIED {
+            verified.retain(|_, v| at.saturating_duration_since(v.at) < VERIFIED_FOR);
+        }
+        if verified.len() < MAX_VERIFIED {
+            verified.insert(fingerprint, Verified { principal, at });
+        }
+    }
+
+    fn forget(&self, token_id: &str) {
+        let mut verified = self.inner.verified.lock().unwrap_or_else(PoisonError::into_inner);
+        verified.retain(|_, v| v.principal.token_id.as_deref() != Some(token_id));
+    }
+
+    fn lockout(&self) -> std::sync::MutexGuard<'_, Lockout> {
+        self.inner.lockout.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    async fn verifier(&self, token_id: &str) -> Result<Option<String>, DatabaseFault> {
+        let fault = DatabaseFault::of("look up a token");
+        let mut tx = self.inner.door.log().database().begin().await?;
+        let found: Vec<String> =
+            sqlx::query_scalar(FIND).bind(token_id).fetch_all(&mut *tx).await.map_err(&fault)?;
+        tx.commit().await.map_err(&fault)?;
+        Ok(found.into_iter().next())
+    }
+
+    async fn statement(
+        &self,
+        statement: &'static str,
+        token_id: &str,
+        verifier: Option<&str>,
+    ) -> Result<(), DatabaseFault> {
+        let fault = DatabaseFault::of("keep a token's hash");
+        let mut tx = self.inner.door.log().database().begin().await?;
+        let mut query = sqlx::query(statement).bind(token_id);
+        if let Some(verifier) = verifier {
+            query = query.bind(verifier);
+        }
+        query.execute(&mut *tx).await.map_err(&fault)?;
+        tx.commit().await.map_err(&fault)
+    }
+}
+
+fn busy() -> DoorFault {
+    weir_log::append::AppendFault::Busy.into()
+}

@@ -1,0 +1,300 @@
+//! The door: the only way something decided gets into the log.
+//!
+//! Load the state, let the machine decide, append with the expected version; on a conflict, again.
+//! The first answer to an idempotency key is the answer for ever, on every instance.
+
+mod answer;
+mod states;
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use uuid::Uuid;
+use weir_aggregates::machine::{Context, Machine};
+use weir_events::{
+    codec::{CodecFault, EventSet},
+    envelope::{Meta, NewEvent},
+    position::{Position, StreamVersion},
+    stream::StreamName,
+    timestamp::Timestamp,
+};
+use weir_log::{
+    Log,
+    append::{Append, AppendFault, Appended, Expected, Outcome, StreamWrite},
+    database::DatabaseFault,
+    idempotency::{CommandKey, Remember, Remembered},
+    read::ReadFault,
+};
+
+use self::{answer::Stored, states::States};
+use crate::{caller::Caller, clock::Clock};
+
+/// Times a command is judged again because somebody else wrote to its stream.
+const MAX_CONFLICTS: u32 = 32;
+/// Events one page of a stream holds.
+const PAGE: usize = 1_000;
+
+/// The door. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Door {
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    log: Log,
+    clock: Arc<dyn Clock>,
+    states: States,
+}
+
+/// A caller's idempotency key, with what it asks for under it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct IdempotencyKey {
+    /// The key, in its principal's name space.
+    pub key: CommandKey,
+    /// BLAKE3 of the request: the same key with another request is refused.
+    pub request_hash: [u8; 32],
+}
+
+/// What came of a command.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Executed<E> {
+    /// The position of its last event; the log's head where it changed nothing.
+    pub position: Position,
+    /// What happened.
+    pub events: Vec<E>,
+    /// Whether this is the answer to an earlier request with the same key.
+    pub replayed: bool,
+}
+
+/// The door could not do its work.
+#[derive(Debug, thiserror::Error)]
+pub enum DoorFault {
+    /// The log could not be read.
+    #[error(transparent)]
+    Read(#[from] ReadFault),
+    /// The append did not come to an answer.
+    #[error(transparent)]
+    Append(#[from] AppendFault),
+    /// An event could not be encoded or decoded.
+    #[error(transparent)]
+    Codec(#[from] CodecFault),
+    /// Others kept writing to the same stream.
+    #[error("stream `{0}` is written to too often to get a word in; try again")]
+    Contended(StreamName),
+}
+
+impl From<DatabaseFault> for DoorFault {
+    fn from(fault: DatabaseFault) -> Self {
+        Self::Read(fault.into())
+    }
+}
+
+/// Why a command came to nothing.
+#[derive(Debug, thiserror::Error)]
+pub enum ExecuteFault<R: std::error::Error + 'static> {
+    /// The machine said no.
+    #[error(transparent)]
+    Refused(R),
+    /// The machine said no to an earlier request with the same key, in these words.
+    #[error("{0}")]
+    RefusedBefore(String),
+    /// The key was used before, for another request.
+    #[error("this idempotency key was used before, for another request")]
+    KeyReused,
+    /// The door could not do its work.
+    #[error(transparent)]
+    Fault(#[from] DoorFault),
+}
+
+impl Door {
+    /// A door to a log.
+    pub fn new(log: Log, clock: Arc<dyn Clock>) -> Self {
+        Self { inner: Arc::new(Inner { log, clock, states: States::default() }) }
+    }
+
+    /// The time, by the door's clock.
+    pub fn now(&self) -> Timestamp {
+        self.inner.clock.now()
+    }
+
+    /// A fresh id, UUID version 7.
+    pub fn new_id(&self) -> Uuid {
+        self.inner.clock.new_id()
+    }
+
+    /// The log behind it.
+    pub fn log(&self) -> &Log {
+        &self.inner.log
+    }
+
+    /// What the facts of a stream add up to, now.
+    pub async fn load<M: Machine>(
+        &self,
+        stream: &StreamName,
+    ) -> Result<(M::State, StreamVersion), DoorFault> {
+        let (mut state, mut version) = self.inner.states.get::<M>(stream).unwrap_or_default();
+        let from = version;
+        loop {
+            let page = self.inner.log.read_stream(stream, version, PAGE).await?;
+            for event in &page {
+                // An event of another subsystem in this stream is nothing this machine folds.
+                if let Some(decoded) = event.decode::<M::Event>() {
+                    M::apply(&mut state, &decoded?);
+                }
+                version = event.version;
+            }
+            if page.len() < PAGE {
+                break;
+            }
+        }
+        if version != from {
+            self.inner.states.put::<M>(stream, &state, version);
+        }
+        Ok((state, version))
+    }
+
+    /// Has a machine judge a command, and appends what it decided.
+    ///
+    /// # Errors
+    /// [`ExecuteFault::Refused`] is the machine's own answer; the others are accidents.
+    pub async fn execute<M: Machine>(
+        &self,
+        stream: &StreamName,
+        command: &M::Command,
+        caller: &Caller,
+        idempotency: Option<IdempotencyKey>,
+    ) -> Result<Executed<M::Event>, ExecuteFault<M::Refusal>> {
+        let command_id = self.new_id();
+        for _ in 0..MAX_CONFLICTS {
+            if let Some(idempotency) = &idempotency {
+                let known = self.inner.log.remembered(idempotency.key).await;
+                if let Some(first) = known.map_err(DoorFault::from)? {
+                    return replay::<M>(idempotency, &first);
+                }
+            }
+            let (state, version) = self.load::<M>(stream).await?;
+            let now = self.now();
+            let decision = M::decide(&state, command, &Context { now });
+            if decision.events.is_empty() {
+                return match decision.refusal {
+                    Some(refusal) => Err(ExecuteFault::Refused(refusal)),
+                    None => Ok(Executed {
+                        position: self.inner.log.head(),
+                        events: Vec::new(),
+                        replayed: false,
+                    }),
+                };
+            }
+            let remember = match &idempotency {
+                Some(idempotency) => Some(Remember {
+                    key: idempotency.key,
+                    request_hash: idempotency.request_hash,
+                    answer: Stored::encode(&decision).map_err(DoorFault::from)?,
+                }),
+                None => None,
+            };
+            let events =
+                self.wrap(&decision.events, caller, command_id).map_err(DoorFault::from)?;
+            let write =
+                StreamWrite { stream: stream.clone(), expected: Expected::Exact(version), events };
+            let append = Append { writes: vec![write], remember, recorded_at: now };
+            match self.inner.log.append(append).await.map_err(DoorFault::from)? {
+                Outcome::Appended(at) => {
+                    return match decision.refusal {
+                        Some(refusal) => Err(ExecuteFault::Refused(refusal)),
+                        None => Ok(Executed {
+                            position: at.last,
+                            events: decision.events,
+                            replayed: false,
+                        }),
+                    };
+                }
+                Outcome::Duplicate(first) => {
+                    if let Some(idempotency) = &idempotency {
+                        return replay::<M>(idempotency, &first);
+                    }
+                }
+                // Whoever was first may have been this very command, from another instance.
+                Outcome::Conflict { .. } => {}
+            }
+        }
+        Err(DoorFault::Contended(stream.clone()).into())
+    }
+
+    /// Records facts in an append-only stream: many writers, no conflicts.
+    pub async fn record<E: EventSet>(
+        &self,
+        stream: StreamName,
+        events: &[E],
+        caller: &Caller,
+    ) -> Result<Appended, DoorFault> {
+        let events = self.wrap(events, caller, self.new_id())?;
+        let write = StreamWrite { stream: stream.clone(), expected: Expected::Any, events };
+        let append = Append { writes: vec![write], remember: None, recorded_at: self.now() };
+        match self.inner.log.append(append).await? {
+            Outcome::Appended(at) => Ok(at),
+            Outcome::Duplicate(_) | Outcome::Conflict { .. } => Err(DoorFault::Contended(stream)),
+        }
+    }
+
+    /// Records facts once, whoever else records them under the same key: on this instance, on
+    /// another, or before a crash. `None` when they stand in the log already.
+    pub async fn record_once<E: EventSet>(
+        &self,
+        stream: StreamName,
+        events: &[E],
+        caller: &Caller,
+        key: CommandKey,
+    ) -> Result<Option<Appended>, DoorFault> {
+        let events = self.wrap(events, caller, self.new_id())?;
+        let write = StreamWrite { stream: stream.clone(), expected: Expected::Any, events };
+        let remember = Remember { key, request_hash: key.0, answer: Bytes::new() };
+        let append =
+            Append { writes: vec![write], remember: Some(remember), recorded_at: self.now() };
+        match self.inner.log.append(append).await? {
+            Outcome::Appended(at) => Ok(Some(at)),
+            Outcome::Duplicate(_) => Ok(None),
+            Outcome::Conflict { .. } => Err(DoorFault::Contended(stream)),
+        }
+    }
+
+    fn wrap<E: EventSet>(
+        &self,
+        events: &[E],
+        caller: &Caller,
+        command_id: Uuid,
+    ) -> Result<Vec<NewEvent>, CodecFault> {
+        let correlation_id = caller.correlation_id.unwrap_or(command_id);
+        events
+            .iter()
+            .map(|event| {
+                let meta = Meta {
+                    event_id: self.new_id(),
+                    actor: Arc::clone(&caller.actor),
+                    correlation_id,
+                    causation_id: caller.causation_id,
+                    command_id,
+                    principal: Arc::clone(&caller.principal),
+                    traceparent: caller.traceparent.clone(),
+                };
+                NewEvent::new(event, &meta)
+            })
+            .collect()
+    }
+}
+
+/// The first answer, again.
+fn replay<M: Machine>(
+    asked: &IdempotencyKey,
+    first: &Remembered,
+) -> Result<Executed<M::Event>, ExecuteFault<M::Refusal>> {
+    if first.request_hash != asked.request_hash {
+        return Err(ExecuteFault::KeyReused);
+    }
+    let (events, refused) = Stored::read(&first.answer).map_err(DoorFault::from)?;
+    match refused {
+        Some(words) => Err(ExecuteFault::RefusedBefore(words)),
+        None => Ok(Executed { position: first.last(), events, replayed: true }),
+    }
+}

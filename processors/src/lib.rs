@@ -1,0 +1,12 @@
+//! The door, and everything that touches the outside.
+//!
+//! Only [`door::Door`] appends what was decided; only [`outbound`] opens a connection to the
+//! outside. What a processor did is recorded as events, so that a crash repeats nothing visible.
+
+pub mod access;
+pub mod caller;
+pub mod clock;
+pub mod door;
+pub mod outbound;
+pub mod registry;
+pub mod sealer;

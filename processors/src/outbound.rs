@@ -1,0 +1,324 @@
+//! The only way out: every connection that Weir opens to the outside is opened here.
+//!
+//! An address is fetched only when it lies in the [`Reach`] of the request. Redirects are followed
+//! here, at most five, inside the same reach, and never from HTTPS to HTTP. Proxy variables of the
+//! environment are ignored, nothing of a client's headers is passed on, answers have bounds in
+//! time and size.
+
+mod reach;
+
+use std::{sync::Once, time::Duration};
+
+use bytes::{Bytes, BytesMut};
+use http::{
+    HeaderMap, HeaderValue, Method, StatusCode,
+    header::{ACCEPT_ENCODING, AUTHORIZATION, LOCATION},
+};
+pub use reach::{Origin, Reach, ReachFault};
+pub use reqwest::Url;
+use uuid::Uuid;
+
+/// What Weir calls itself.
+pub const USER_AGENT: &str = concat!("weir/", env!("CARGO_PKG_VERSION"));
+
+/// Carries the ids of every Weir a request has come through, so that a circle is noticed.
+pub const INSTANCE_HEADER: &str = "x-weir-instance";
+
+const MAX_REDIRECTS: usize = 5;
+const MAX_TRAIL: usize = 8;
+
+/// How long the outside may take.
+#[derive(Debug, Clone, Copy)]
+pub struct Limits {
+    /// To connect, TLS included.
+    pub connect: Duration,
+    /// Between two pieces of an answer.
+    pub idle: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { connect: Duration::from_secs(10), idle: Duration::from_secs(30) }
+    }
+}
+
+/// The way out. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Outbound {
+    decoding: reqwest::Client,
+    verbatim: reqwest::Client,
+    instance: Uuid,
+}
+
+/// The outside did not give us what we asked for.
+#[derive(Debug, thiserror::Error)]
+pub enum OutboundFault {
+    /// The client could not be made.
+    #[error("could not set up TLS and HTTP for outbound connections")]
+    Setup(#[source] reqwest::Error),
+    /// The address lies outside what this request may reach.
+    #[error("refused to fetch `{url}`")]
+    Refused {
+        /// The address.
+        url: String,
+        /// Why not.
+        #[source]
+        cause: ReachFault,
+    },
+    /// Redirects do not end, or lead nowhere.
+    #[error("`{url}` redirects without an end or without an address")]
+    Redirects {
+        /// Where it began.
+        url: String,
+    },
+    /// The connection failed or broke off.
+    #[error("could not fetch `{url}`")]
+    Broken {
+        /// The address.
+        url: String,
+        /// What broke.
+        #[source]
+        cause: reqwest::Error,
+    },
+    /// The answer is larger than it may be.
+    #[error("`{url}` answers with more than {cap_bytes} bytes")]
+    TooLarge {
+        /// The address.
+        url: String,
+        /// The bound.
+        cap_bytes: u64,
+    },
+    /// The whole answer took too long.
+    #[error("`{url}` took longer than {bound:?}")]
+    TooSlow {
+        /// The address.
+        url: String,
+        /// The bound.
+        bound: Duration,
+    },
+}
+
+/// How the body of an answer is wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Encoding {
+    /// Documents: gzip on the way, decoded exactly once.
+    Decoded,
+    /// Artifacts: byte for byte as they lie there; asked for without any encoding.
+    Verbatim,
+}
+
+/// The Weirs a request has come through: `x-weir-instance` as it was received.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Trail(Vec<Uuid>);
+
+impl Trail {
+    /// Reads the trail of a request. Ids that are none are skipped: they are not ours.
+    #[must_use]
+    pub fn of(headers: &HeaderMap) -> Self {
+        let values = headers.get_all(INSTANCE_HEADER).into_iter();
+        let ids = values.filter_map(|value| value.to_str().ok()).flat_map(|text| text.split(','));
+        Self(ids.filter_map(|id| Uuid::try_parse(id.trim()).ok()).take(MAX_TRAIL).collect())
+    }
+
+    /// Whether the request has been here already, or has come through more Weirs than is sane.
+    #[must_use]
+    pub fn closes_a_circle_at(&self, instance: Uuid) -> bool {
+        self.0.contains(&instance) || self.0.len() >= MAX_TRAIL
+    }
+
+    fn beyond(&self, instance: Uuid) -> Option<HeaderValue> {
+        let ids: Vec<_> = self.0.iter().chain([&instance]).map(Uuid::to_string).collect();
+        HeaderValue::try_from(ids.join(", ")).ok()
+    }
+}
+
+/// One request to the outside.
+#[derive(Debug)]
+pub struct Ask<'a> {
+    /// GET or HEAD.
+    pub method: Method,
+    /// The address.
+    pub url: Url,
+    /// Where the request and its redirects may go.
+    pub reach: &'a Reach,
+    /// How the body is wanted.
+    pub encoding: Encoding,
+    /// Headers made here: validators, what is accepted. Never a client's own.
+    pub headers: HeaderMap,
+    /// The Weirs behind this request.
+    pub trail: &'a Trail,
+}
+
+/// An answer whose body is still to come.
+#[derive(Debug)]
+pub struct Reply {
+    response: reqwest::Response,
+}
+
+/// An answer as a whole.
+#[derive(Debug)]
+pub struct Page {
+    /// Its status.
+    pub status: StatusCode,
+    /// Its headers.
+    pub headers: HeaderMap,
+    /// Where it came from, after redirects.
+    pub url: Url,
+    /// Its body.
+    pub body: Bytes,
+}
+
+impl Outbound {
+    /// Makes the way out for one instance of Weir. `instance` is told to every upstream, and should
+    /// be the same on all instances that share a log.
+    pub fn new(instance: Uuid, limits: Limits) -> Result<Self, OutboundFault> {
+        static PROVIDER: Once = Once::new();
+        PROVIDER.call_once(|| {
+            // An error says that the process has a provider already, which serves as well.
+            rustls::crypto::ring::default_provider().install_default().unwrap_or_default();
+        });
+        let client = |encoding| client(encoding, limits).map_err(OutboundFault::Setup);
+        Ok(Self {
+            decoding: client(Encoding::Decoded)?,
+            verbatim: client(Encoding::Verbatim)?,
+            instance,
+        })
+    }
+
+    /// Who we are to our upstreams.
+    #[must_use]
+    pub const fn instance(&self) -> Uuid {
+        self.instance
+    }
+
+    /// Asks, follows redirects, and gives back the first answer that is none.
+    pub async fn open(&self, ask: Ask<'_>) -> Result<Reply, OutboundFault> {
+        let client = match ask.encoding {
+            Encoding::Decoded => &self.decoding,
+            Encoding::Verbatim => &self.verbatim,
+        };
+        let mut url = ask.url.clone();
+        for _ in 0..=MAX_REDIRECTS {
+            ask.reach
+                .check(&url)
+                .map_err(|cause| OutboundFault::Refused { url: url.to_string(), cause })?;
+            let mut request =
+                client.request(ask.method.clone(), url.clone()).headers(ask.headers.clone());
+            if let Some(trail) = ask.trail.beyond(self.instance) {
+                request = request.header(INSTANCE_HEADER, trail);
+            }
+            if ask.encoding == Encoding::Verbatim {
+                request = request.header(ACCEPT_ENCODING, "identity");
+            }
+            if let Some(credentials) = ask.reach.credentials_for(&url) {
+                request = request.header(AUTHORIZATION, credentials);
+            }
+            let broken = |cause| OutboundFault::Broken { url: url.to_string(), cause };
+            let response = request.send().await.map_err(broken)?;
+            if !redirects(response.status()) {
+                return Ok(Reply { response });
+            }
+            let target = response.headers().get(LOCATION).and_then(|v| v.to_str().ok());
+            match target.and_then(|target| url.join(target).ok()) {
+                Some(next) if url.scheme() == "https" && next.scheme() != "https" => {
+                    let cause = ReachFault::Downgrade;
+                    return Err(OutboundFault::Refused { url: next.to_string(), cause });
+                }
+                Some(next) => url = next,
+                None => return Err(OutboundFault::Redirects { url: url.to_string() }),
+            }
+        }
+        Err(OutboundFault::Redirects { url: ask.url.to_string() })
+    }
+
+    /// Asks for a document as a whole, within a bound on its size and on the whole time.
+    pub async fn page(
+        &self,
+        ask: Ask<'_>,
+        cap_bytes: u64,
+        bound: Duration,
+    ) -> Result<Page, OutboundFault> {
+        let url = ask.url.to_string();
+        let whole = async { self.open(ask).await?.page(cap_bytes).await };
+        tokio::time::timeout(bound, whole)
+            .await
+            .unwrap_or(Err(OutboundFault::TooSlow { url, bound }))
+    }
+}
+
+impl Reply {
+    /// Its status.
+    pub fn status(&self) -> StatusCode {
+        self.response.status()
+    }
+
+    /// Its headers.
+    pub fn headers(&self) -> &HeaderMap {
+        self.response.headers()
+    }
+
+    /// The size it announces.
+    pub fn content_length(&self) -> Option<u64> {
+        // Not `Response::content_length`, which answers 0 for HEAD.
+        self.headers().get(http::header::CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
+    }
+
+    /// The next piece of the body; `None` at its end.
+    pub async fn chunk(&mut self) -> Result<Option<Bytes>, OutboundFault> {
+        let read = self.response.chunk().await;
+        read.map_err(|cause| OutboundFault::Broken { url: self.response.url().to_string(), cause })
+    }
+
+    async fn page(mut self, cap_bytes: u64) -> Result<Page, OutboundFault> {
+        let url = self.response.url().clone();
+        let mut body = BytesMut::new();
+        while let Some(chunk) = self.chunk().await? {
+            if (body.len() + chunk.len()) as u64 > cap_bytes {
+                return Err(OutboundFault::TooLarge { url: url.to_string(), cap_bytes });
+            }
+            body.extend_from_slice(&chunk);
+        }
+        let (status, headers) = (self.status(), self.headers().clone());
+        Ok(Page { status, headers, url, body: body.freeze() })
+    }
+}
+
+const fn redirects(status: StatusCode) -> bool {
+    matches!(status.as_u16(), 301 | 302 | 303 | 307 | 308)
+}
+
+/// The one place where a client is made.
+#[expect(clippy::disallowed_methods, reason = "this is the module that others must go through")]
+fn client(encoding: Encoding, limits: Limits) -> Result<reqwest::Client, reqwest::Error> {
+    reqwest::Client::builder()
+        .user_agent(USER_AGENT)
+        .redirect(reqwest::redirect::Policy::none())
+        .no_proxy()
+        .referer(false)
+        .gzip(encoding == Encoding::Decoded)
+        .connect_timeout(limits.connect)
+        .read_timeout(limits.idle)
+        .pool_idle_timeout(Duration::from_mins(1))
+        .build()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_circle_is_noticed_and_so_is_an_endless_chain() {
+        let (ours, other) = (Uuid::from_u128(1), Uuid::from_u128(2));
+        let mut headers = HeaderMap::new();
+        assert!(!Trail::of(&headers).closes_a_circle_at(ours));
+        headers.insert(INSTANCE_HEADER, Trail::default().beyond(other).unwrap());
+        let trail = Trail::of(&headers);
+        assert!(!trail.closes_a_circle_at(ours));
+        headers.insert(INSTANCE_HEADER, trail.beyond(ours).unwrap());
+        assert!(Trail::of(&headers).closes_a_circle_at(ours));
+        assert!(Trail::of(&headers).closes_a_circle_at(other));
+        assert!(Trail(vec![other; MAX_TRAIL]).closes_a_circle_at(ours));
+        headers.insert(INSTANCE_HEADER, HeaderValue::from_static("nonsense, and more"));
+        assert_eq!(Trail::of(&headers), Trail::default());
+    }
+}

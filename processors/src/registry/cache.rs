@@ -1,0 +1,138 @@
+//! Where verified artifacts are kept. What lies here fitted the hash that its index promised; who
+//! takes it out still asks the rules first.
+
+mod files;
+mod repair;
+
+use std::{fs::File, io, sync::Arc};
+
+pub use files::FileCache;
+pub use repair::Repair;
+use serde::{Deserialize, Serialize};
+use tempfile::NamedTempFile;
+use weir_events::{registry::Ecosystem, timestamp::Timestamp};
+
+/// What an artifact is found by. Each part is safe as the name of a file.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct CacheKey {
+    ecosystem: Ecosystem,
+    package: Box<str>,
+    file: Box<str>,
+}
+
+/// What ends the name of the description beside each artifact.
+const META_SUFFIX: &str = ".meta.json";
+
+impl CacheKey {
+    /// Checks the parts: no separators, nothing hidden, nothing that leads elsewhere, nothing that
+    /// could be taken for a description.
+    #[must_use]
+    pub fn new(ecosystem: Ecosystem, package: &str, file: &str) -> Option<Self> {
+        let plain = |part: &str| {
+            !part.is_empty()
+                && part.len() <= 240
+                && !part.starts_with('.')
+                && part.bytes().all(|b| b.is_ascii_graphic() && !b"/\\:*?\"<>|".contains(&b))
+        };
+        (plain(package) && plain(file) && !file.ends_with(META_SUFFIX)).then(|| Self {
+            ecosystem,
+            package: package.into(),
+            file: file.into(),
+        })
+    }
+
+    /// The ecosystem.
+    #[must_use]
+    pub const fn ecosystem(&self) -> Ecosystem {
+        self.ecosystem
+    }
+
+    /// The package.
+    #[must_use]
+    pub fn package(&self) -> &str {
+        &self.package
+    }
+
+    /// The file's name.
+    #[must_use]
+    pub fn file(&self) -> &str {
+        &self.file
+    }
+}
+
+/// What is known of a kept artifact.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Meta {
+    /// Its size in bytes.
+    pub size: u64,
+    /// Its SHA-256, hexadecimal.
+    pub sha256: String,
+    /// How long it may be kept, in seconds; without it, as long as there is room.
+    pub ttl: Option<u64>,
+    /// When it was fetched.
+    pub created_at: Timestamp,
+    /// The validator its upstream gave.
+    pub etag: Option<String>,
+    /// Its media type.
+    pub content_type: String,
+}
+
+impl Meta {
+    /// Whether it was kept long enough.
+    #[must_use]
+    pub fn expired_at(&self, now: Timestamp) -> bool {
+        let ttl = self.ttl.map(|ttl| i64::try_from(ttl).unwrap_or(i64::MAX));
+        ttl.is_some_and(|ttl| self.created_at.plus_seconds(ttl) <= now)
+    }
+}
+
+/// A kept artifact, open for reading. It stays readable when the cache forgets it.
+#[derive(Debug, Clone)]
+pub struct Cached {
+    /// What is known of it.
+    pub meta: Meta,
+    /// Its bytes.
+    pub file: Arc<File>,
+}
+
+/// How full a cache is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub struct CacheStats {
+    /// How many artifacts it keeps.
+    pub entries: u64,
+    /// Their size in bytes.
+    pub size_bytes: u64,
+    /// How much it may keep.
+    pub max_bytes: u64,
+}
+
+/// A place for verified artifacts.
+pub trait CachePlugin: Send + Sync + 'static {
+    /// An artifact, if it is here and whole.
+    fn get(&self, key: &CacheKey) -> impl Future<Output = io::Result<Option<Cached>>> + Send;
+
+    /// A new file in the cache's own place: written to, verified, and then given to
+    /// [`CachePlugin::set`], or dropped and gone.
+    fn stage(&self) -> impl Future<Output = io::Result<NamedTempFile>> + Send;
+
+    /// Keeps a staged file, which replaces what had its key. From the moment it can be found it is
+    /// whole and on disk.
+    fn set(
+        &self,
+        key: CacheKey,
+        staged: NamedTempFile,
+        meta: Meta,
+    ) -> impl Future<Output = io::Result<()>> + Send;
+
+    /// Forgets an artifact; says whether it was there.
+    fn delete(&self, key: &CacheKey) -> impl Future<Output = io::Result<bool>> + Send;
+
+    /// How full it is.
+    fn stats(&self) -> CacheStats;
+
+    /// Forgets everything; says how much that was.
+    fn purge(&self) -> impl Future<Output = io::Result<u64>> + Send;
+
+    /// Forgets what was kept long enough; says how much that was.
+    fn purge_expired(&self, now: Timestamp) -> impl Future<Output = io::Result<u64>> + Send;
+}

@@ -1,0 +1,134 @@
+//! What a crash can leave behind, and its removal: half-written files of processes that are gone,
+//! bodies without description, descriptions without body, sizes that do not fit.
+
+use std::{
+    ffi::OsStr,
+    fs::{self, File},
+    io,
+    path::{Path, PathBuf},
+};
+
+use tempfile::{NamedTempFile, TempDir};
+use weir_events::registry::Ecosystem;
+
+use super::{
+    CacheKey, META_SUFFIX, Meta,
+    files::{described, read_meta, remove},
+};
+
+const LOCK: &str = "lock";
+
+/// What was removed when a cache was opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Repair {
+    /// Files half written by processes that are gone.
+    pub n_abandoned: u64,
+    /// Artifacts that were not whole.
+    pub n_incomplete: u64,
+}
+
+impl Repair {
+    /// All of it.
+    #[must_use]
+    pub const fn total(&self) -> u64 {
+        self.n_abandoned + self.n_incomplete
+    }
+}
+
+pub(super) fn files(root: &Path) -> PathBuf {
+    root.join("files")
+}
+
+/// Where this process writes what is not finished: a directory of its own, locked while the process
+/// lives, so that others can tell what is abandoned.
+#[derive(Debug)]
+pub(super) struct Workshop {
+    directory: TempDir,
+    /// Holds the lock.
+    _lock: File,
+    pub(super) n_abandoned: u64,
+}
+
+impl Workshop {
+    pub(super) fn open(root: &Path) -> io::Result<Self> {
+        let all = root.join("tmp");
+        fs::create_dir_all(&all)?;
+        fs::create_dir_all(files(root))?;
+        // One process at a time may look around or move in.
+        let door = File::create(all.join(LOCK))?;
+        door.lock()?;
+        let mut n_abandoned = 0;
+        for entry in fs::read_dir(&all)? {
+            let path = entry?.path();
+            if path.is_dir() && abandoned(&path) {
+                n_abandoned += fs::read_dir(&path)?.count().saturating_sub(1) as u64;
+                fs::remove_dir_all(&path)?;
+            }
+        }
+        let directory = tempfile::Builder::new().prefix("weir-").tempdir_in(&all)?;
+        let lock = File::create(directory.path().join(LOCK))?;
+        lock.lock()?;
+        Ok(Self { directory, _lock: lock, n_abandoned })
+    }
+
+    pub(super) fn stage(&self) -> io::Result<NamedTempFile> {
+        NamedTempFile::new_in(self.directory.path())
+    }
+}
+
+fn abandoned(workshop: &Path) -> bool {
+    File::open(workshop.join(LOCK)).map_or(true, |lock| lock.try_lock().is_ok())
+}
+
+/// Finds what is whole, the oldest first, and removes what is not.
+pub(super) fn scan(root: &Path) -> io::Result<(Vec<(CacheKey, Meta)>, Repair)> {
+    let mut found = Vec::new();
+    let mut repair = Repair::default();
+    for ecosystem in Ecosystem::ALL {
+        for package in entries(&files(root).join(ecosystem.as_str()))? {
+            for path in entries(&package)? {
+                let Some(name) = path.file_name().and_then(OsStr::to_str) else {
+                    continue;
+                };
+                if let Some(of) = name.strip_suffix(META_SUFFIX) {
+                    if !path.with_file_name(of).exists() {
+                        repair.n_incomplete += u64::from(remove(&path)?);
+                    }
+                    continue;
+                }
+                if let Some((key, meta, modified)) = whole(ecosystem, &package, &path, name) {
+                    found.push((modified, key, meta));
+                } else {
+                    repair.n_incomplete += u64::from(remove(&path)?);
+                    remove(&described(&path))?;
+                }
+            }
+        }
+    }
+    found.sort_by(|a, b| (a.0, &a.1).cmp(&(b.0, &b.1)));
+    Ok((found.into_iter().map(|(_, key, meta)| (key, meta)).collect(), repair))
+}
+
+fn whole(
+    ecosystem: Ecosystem,
+    package: &Path,
+    path: &Path,
+    name: &str,
+) -> Option<(CacheKey, Meta, std::time::SystemTime)> {
+    let key = CacheKey::new(ecosystem, package.file_name()?.to_str()?, name)?;
+    let meta = read_meta(&described(path))?;
+    let body = path.metadata().ok()?;
+    (body.is_file() && body.len() == meta.size).then_some((key, meta, body.modified().ok()?))
+}
+
+fn entries(directory: &Path) -> io::Result<Vec<PathBuf>> {
+    match fs::read_dir(directory) {
+        Ok(entries) => entries.map(|entry| Ok(entry?.path())).collect(),
+        Err(fault)
+            if matches!(fault.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) =>
+        {
+            Ok(Vec::new())
+        }
+        Err(fault) => Err(fault),
+    }
+}

@@ -1,0 +1,207 @@
+//! Decisions of the firewall on their way into the log. Nothing passes unrecorded: who gets a fault
+//! here lets nothing through.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use weir_events::{
+    position::Position,
+    registry::{Ecosystem, Event, MetadataFiltered},
+    stream::{StreamName, StreamNameFault},
+    timestamp::Timestamp,
+};
+use weir_log::idempotency::CommandKey;
+
+use super::lru::Lru;
+use crate::{
+    caller::Caller,
+    door::{Door, DoorFault},
+};
+
+/// How many filtered answers are remembered as recorded, to spare the log the question.
+const MAX_REMEMBERED: u64 = 100_000;
+
+/// The most text that versions take in one event.
+const MAX_VERSIONS_BYTES: usize = 64 << 10;
+
+/// The way of one ecosystem's decisions into the log.
+#[derive(Debug)]
+pub struct Ledger {
+    ecosystem: Ecosystem,
+    book: Book,
+    recorded: Mutex<Lru<CommandKey, ()>>,
+}
+
+#[derive(Debug)]
+enum Book {
+    Door(Door),
+    /// What a test looks at; `None` is a log that cannot be written.
+    #[cfg(test)]
+    Memory(Mutex<Option<Vec<Event>>>),
+}
+
+/// A decision could not be recorded.
+#[derive(Debug, thiserror::Error)]
+pub enum LedgerFault {
+    /// The door could not do its work.
+    #[error("could not record a decision about packages")]
+    Door(#[from] DoorFault),
+    /// No stream has this name.
+    #[error(transparent)]
+    Stream(#[from] StreamNameFault),
+}
+
+impl Ledger {
+    /// The way through a door.
+    pub fn new(ecosystem: Ecosystem, door: Door) -> Self {
+        Self { ecosystem, book: Book::Door(door), recorded: Mutex::new(Lru::new(MAX_REMEMBERED)) }
+    }
+
+    /// The time, by the door's clock.
+    pub fn now(&self) -> Timestamp {
+        match &self.book {
+            Book::Door(door) => door.now(),
+            #[cfg(test)]
+            Book::Memory(_) => Timestamp::EPOCH,
+        }
+    }
+
+    /// Records a fact, and says where it stands.
+    pub async fn record(
+        &self,
+        event: impl Into<Event> + Send,
+        caller: &Caller,
+    ) -> Result<Position, LedgerFault> {
+        let event = event.into();
+        match &self.book {
+            Book::Door(door) => Ok(door.record(self.stream()?, &[event], caller).await?.last),
+            #[cfg(test)]
+            Book::Memory(events) => {
+                let mut events = locked(events);
+                let events = events.as_mut().ok_or_else(broken)?;
+                events.push(event);
+                Ok(Position(i64::try_from(events.len()).unwrap_or(i64::MAX)))
+            }
+        }
+    }
+
+    /// Records that a list was filtered: once for each principal, package and policy revision, on
+    /// whichever instance, before or after a restart. Says whether this was the first time, as far
+    /// as this process knows.
+    pub async fn filtered(
+        &self,
+        mut filtered: MetadataFiltered,
+        caller: &Caller,
+    ) -> Result<bool, LedgerFault> {
+        let key = CommandKey::of(
+            &caller.principal,
+            // With what no client can send, so that no client's own key is ever this one.
+            &format!(
+                "\0{} filtered/{}/{}",
+                self.ecosystem, filtered.package, filtered.policy_revision
+            ),
+        );
+        let known = || locked(&self.recorded);
+        if known().get(&key).is_some() {
+            return Ok(false);
+        }
+        shorten(&mut filtered.hidden);
+        shorten(&mut filtered.marked);
+        match &self.book {
+            Book::Door(door) => {
+                door.record_once(self.stream()?, &[Event::from(filtered)], caller, key).await?;
+            }
+            #[cfg(test)]
+            Book::Memory(events) => {
+                locked(events).as_mut().ok_or_else(broken)?.push(filtered.into());
+            }
+        }
+        known().put(key, (), 1);
+        Ok(true)
+    }
+
+    fn stream(&self) -> Result<StreamName, StreamNameFault> {
+        StreamName::new(format!("registry/decisions/{}/{}", self.now().date(), self.ecosystem))
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Keeps as many versions as an event may hold; the document they are of stands beside them.
+fn shorten(versions: &mut Vec<String>) {
+    let mut n_bytes = 0;
+    let fits = |version: &&String| {
+        n_bytes += version.len() + 5;
+        n_bytes <= MAX_VERSIONS_BYTES
+    };
+    let n_kept = versions.iter().take_while(fits).count();
+    versions.truncate(n_kept);
+}
+
+#[cfg(test)]
+fn broken() -> LedgerFault {
+    DoorFault::from(weir_log::append::AppendFault::Busy).into()
+}
+
+#[cfg(test)]
+impl Ledger {
+    /// A ledger for tests of what is recorded, without a database.
+    pub(crate) fn in_memory() -> Self {
+        let book = Book::Memory(Mutex::new(Some(Vec::new())));
+        Self { ecosystem: Ecosystem::Pypi, book, recorded: Mutex::new(Lru::new(MAX_REMEMBERED)) }
+    }
+
+    /// What was recorded.
+    pub(crate) fn events(&self) -> Vec<Event> {
+        let Book::Memory(events) = &self.book else { panic!("a ledger with a door") };
+        locked(events).clone().unwrap_or_default()
+    }
+
+    /// From now on nothing can be recorded.
+    pub(crate) fn break_down(&self) {
+        let Book::Memory(events) = &self.book else { panic!("a ledger with a door") };
+        *locked(events) = None;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_filtered_list_is_recorded_once_for_each_principal_package_and_revision() {
+        let ledger = Ledger::in_memory();
+        let filtered = |package: &str, policy_revision| MetadataFiltered {
+            ecosystem: Ecosystem::Pypi,
+            package: package.to_owned(),
+            hidden: vec!["1.0".to_owned()],
+            marked: Vec::new(),
+            policy_revision,
+            document: String::new(),
+        };
+        let (ann, bob) = (Caller::principal("ann", "1"), Caller::principal("bob", "2"));
+        for (package, revision, caller, first) in [
+            ("six", 1, &ann, true),
+            ("six", 1, &ann, false),
+            ("six", 2, &ann, true),
+            ("six", 1, &bob, true),
+            ("seven", 1, &ann, true),
+            ("seven", 1, &ann, false),
+        ] {
+            let recorded = ledger.filtered(filtered(package, revision), caller).await.unwrap();
+            assert_eq!(recorded, first, "{package} {revision} {}", caller.principal);
+        }
+        assert_eq!(ledger.events().len(), 4);
+    }
+
+    #[test]
+    fn a_list_of_versions_never_outgrows_an_event() {
+        let mut versions = vec!["1.0.0".to_owned(); 100_000];
+        shorten(&mut versions);
+        assert_eq!(versions.len(), MAX_VERSIONS_BYTES / 10);
+        let mut few = vec!["1.0".to_owned()];
+        shorten(&mut few);
+        assert_eq!(few.len(), 1);
+    }
+}

@@ -1,0 +1,57 @@
+//! What an ecosystem is here: how its clients ask, what they are told, what its lists look like
+//! after the rules went over them.
+
+use http::{HeaderMap, Method};
+use weir_aggregates::registry::rule::RuleSet;
+use weir_events::registry::Ecosystem;
+
+use super::{answer::Answer, cache::CacheKey, stats::Stats};
+use crate::caller::Caller;
+
+/// A request of a package client, as it came.
+#[derive(Debug, Clone, Copy)]
+pub struct Asked<'a> {
+    /// Its method.
+    pub method: &'a Method,
+    /// Its path below the ecosystem's prefix, still encoded, with the slash it begins with.
+    pub path: &'a str,
+    /// Its query, still encoded.
+    pub query: Option<&'a str>,
+    /// Its headers.
+    pub headers: &'a HeaderMap,
+}
+
+/// One ecosystem of packages.
+pub trait RegistryPlugin: Send + Sync + 'static {
+    /// A request that was understood.
+    type Request: Send;
+    /// A list of versions as the upstream gives it.
+    type Document: Send + Sync;
+    /// What the rules make of it.
+    type Filtered: Send;
+
+    /// The ecosystem.
+    fn name(&self) -> Ecosystem;
+
+    /// Where its addresses begin.
+    fn path_prefix(&self) -> &'static str;
+
+    /// Understands a request, or answers it at once: redirects, refusals, nonsense.
+    fn parse_request(&self, asked: &Asked<'_>) -> Result<Self::Request, Box<Answer>>;
+
+    /// Answers a request. Never fails: what goes wrong is an answer too.
+    fn handle_request(
+        &self,
+        request: Self::Request,
+        caller: &Caller,
+    ) -> impl Future<Output = Answer> + Send;
+
+    /// What the rules make of a list. A pure function.
+    fn filter_metadata(&self, document: &Self::Document, rules: &RuleSet) -> Self::Filtered;
+
+    /// Where the artifact a request is about is kept, if it is about one.
+    fn cache_key(&self, request: &Self::Request) -> Option<CacheKey>;
+
+    /// What happened since the process started.
+    fn stats(&self) -> Stats;
+}

@@ -1,0 +1,176 @@
+//! A project's page of the simple index, as Weir keeps it: what it understands of each file beside
+//! the members exactly as the upstream wrote them.
+//!
+//! Follows the simple repository API (PEP 503, 592, 658, 691, 700, 714, 792). Only what is
+//! understood is judged; what is not understood is passed on, byte for byte.
+
+use std::collections::HashMap;
+
+use serde_json::value::RawValue;
+use weir_aggregates::registry::pep440::Version;
+
+use super::filename::{Filename, Project};
+use crate::outbound::Url;
+
+/// The members of a JSON object in their order, each name once (the last one wins, as in the JSON
+/// parsers of the clients), each value as it was written.
+pub type Members = Vec<(String, Box<RawValue>)>;
+
+/// A project's page.
+#[derive(Debug)]
+pub struct Document {
+    /// The project.
+    pub project: Project,
+    /// BLAKE3 of the page as the upstream sent it.
+    pub digest: blake3::Hash,
+    /// The members of the page, `files` and `versions` left out.
+    pub members: Members,
+    /// The versions it lists, if it lists any.
+    pub versions: Option<Vec<String>>,
+    /// The files it lists, in its order; those whose names cannot be served are left out.
+    pub files: Vec<File>,
+    /// The version of the API it speaks, as `1.4`.
+    pub api_version: String,
+    /// PEP 792: the project's status, and why.
+    pub status: Option<(String, Option<String>)>,
+    /// How many files were left out because of their names.
+    pub n_unservable: usize,
+    /// How much memory it takes, roughly.
+    pub size_bytes: usize,
+    by_name: HashMap<Filename, usize>,
+}
+
+/// A file of a project.
+#[derive(Debug)]
+pub struct File {
+    /// Its name.
+    pub filename: Filename,
+    /// Where the upstream has it.
+    pub url: Url,
+    /// The version its name tells.
+    pub version: Option<Version>,
+    /// The SHA-256 the index promises.
+    pub sha256: Option<Sha256>,
+    /// The other hashes the index promises, as `name=hexadecimal`, for pages in HTML.
+    pub other_hash: Option<String>,
+    /// Its size.
+    pub size: Option<u64>,
+    /// Whether the upstream calls it yanked.
+    pub yanked: Yanked,
+    /// Whether its core metadata lie beside it.
+    pub core_metadata: CoreMetadata,
+    /// Whether a signature lies beside it, where the upstream says so.
+    pub gpg_sig: Option<bool>,
+    /// The Python versions it is for.
+    pub requires_python: Option<String>,
+    /// Where its provenance is to be found.
+    pub provenance: Option<String>,
+    /// All members as they were written.
+    pub members: Members,
+}
+
+/// A SHA-256.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sha256(pub [u8; 32]);
+
+impl Sha256 {
+    /// Reads 64 hexadecimal digits.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let mut bytes = [0; 32];
+        hex::decode_to_slice(text.trim(), &mut bytes).ok()?;
+        Some(Self(bytes))
+    }
+
+    /// 64 hexadecimal digits in lower case.
+    #[must_use]
+    pub fn hex(&self) -> String {
+        hex::encode(self.0)
+    }
+}
+
+/// PEP 592: listed, but not to be chosen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Yanked {
+    /// Not yanked.
+    No,
+    /// Yanked, with the reason if there is one.
+    Yes(Option<String>),
+}
+
+/// PEP 658 and 714: whether `{file}.metadata` is served.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CoreMetadata {
+    /// It is not.
+    No,
+    /// It is, with its own hash if that is told.
+    Yes(Option<Sha256>),
+}
+
+/// What a page consists of, before it is put together.
+#[derive(Debug)]
+pub struct Parts {
+    /// The members of the page, `files` and `versions` left out.
+    pub members: Members,
+    /// The versions it lists.
+    pub versions: Option<Vec<String>>,
+    /// The files it lists.
+    pub files: Vec<File>,
+    /// The version of the API it speaks.
+    pub api_version: String,
+    /// The project's status, and why.
+    pub status: Option<(String, Option<String>)>,
+    /// How many files were left out because of their names.
+    pub n_unservable: usize,
+}
+
+impl Document {
+    /// Puts a page together.
+    #[must_use]
+    pub fn new(project: Project, body: &[u8], parts: Parts) -> Self {
+        let Parts { members, versions, files, api_version, status, n_unservable } = parts;
+        let by_name =
+            files.iter().enumerate().map(|(at, file)| (file.filename.clone(), at)).collect();
+        // Members once as text, names and addresses once more, and what small allocations cost.
+        let size_bytes = 2 * body.len() + 600 * files.len() + 4_096;
+        let digest = blake3::hash(body);
+        Self {
+            project,
+            digest,
+            members,
+            versions,
+            files,
+            api_version,
+            status,
+            n_unservable,
+            size_bytes,
+            by_name,
+        }
+    }
+
+    /// A file by its name.
+    #[must_use]
+    pub fn file(&self, name: &Filename) -> Option<&File> {
+        self.files.get(*self.by_name.get(name)?)
+    }
+}
+
+/// The page cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum DocumentFault {
+    /// It is not JSON, or not the JSON of a project's page.
+    #[error("the page is not the JSON of a project")]
+    Json(#[source] serde_json::Error),
+    /// It speaks a version of the API that is not read here.
+    #[error("the page speaks version `{0}` of the simple API; versions 1.x are read")]
+    ApiVersion(String),
+    /// It is about another project.
+    #[error("the page is about `{0}`")]
+    OtherProject(String),
+    /// It is not UTF-8.
+    #[error("the page is not UTF-8")]
+    NotText,
+    /// It is neither JSON nor HTML.
+    #[error("the page is `{0}`, neither JSON nor HTML")]
+    UnknownType(String),
+}

@@ -1,0 +1,344 @@
+//! Files: judged when served, verified before kept, fetched once.
+
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use http::{
+    StatusCode,
+    header::{
+        ACCEPT_RANGES, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_RANGE, ETAG, IF_NONE_MATCH,
+        IF_RANGE, RANGE,
+    },
+};
+use sha2::{Digest as _, Sha256};
+use tokio::sync::Semaphore;
+use weir_events::registry::{Event, Mask};
+
+use super::{
+    super::testing::rule,
+    fake::{Canned, content},
+    *,
+};
+use crate::registry::cache::CachePlugin;
+
+const FILE: &str = "/files/six/six-1.16.0.tar.gz";
+const UPSTREAM: &str = "/packages/six-1.16.0.tar.gz";
+
+/// Waits until a fact holds, and fails with what was recorded if it never does.
+async fn until(weir: &Weir, what: &str, fact: impl Fn() -> bool) {
+    let waiting = async {
+        while !fact() {
+            tokio::task::yield_now().await;
+        }
+    };
+    let bound = Duration::from_secs(10);
+    assert!(tokio::time::timeout(bound, waiting).await.is_ok(), "{what}: {:?}", weir.events());
+}
+
+async fn six() -> Weir {
+    let weir = Weir::start().await;
+    weir.upstream.project("six", &["1.16.0", "1.17.0"]);
+    weir
+}
+
+/// A page whose one file promises these bytes.
+fn promise(weir: &Weir, bytes: &[u8], size: Option<usize>) {
+    let hash = hex::encode(Sha256::digest(bytes));
+    weir.upstream.page(
+        "six",
+        &serde_json::json!({"files": [{
+            "filename": "six-1.16.0.tar.gz", "url": format!("../..{UPSTREAM}"),
+            "hashes": {"sha256": hash}, "size": size,
+        }]}),
+    );
+}
+
+#[tokio::test]
+async fn an_allowed_file_is_recorded_verified_kept_and_then_served_without_the_upstream() {
+    let weir = six().await;
+    let answer = weir.get(FILE).await;
+    assert_eq!(answer.status, StatusCode::OK);
+    let Event::PackageAllowed(allowed) = &weir.events()[0] else { panic!("no decision") };
+    assert_eq!(
+        (allowed.version.as_deref(), allowed.file.as_str()),
+        (Some("1.16.0"), "six-1.16.0.tar.gz")
+    );
+    assert_eq!(answer.headers["weir-position"], "1");
+    let size = content("six-1.16.0.tar.gz").len();
+    assert_eq!(answer.headers[CONTENT_LENGTH], size.to_string().as_str());
+    assert_eq!(body(answer).await.unwrap(), content("six-1.16.0.tar.gz"));
+    until(&weir, "kept", || weir.recorded().contains(&"stored")).await;
+
+    weir.upstream.remove(UPSTREAM);
+    let again = weir.get(FILE).await;
+    assert_eq!(body(again).await.unwrap(), content("six-1.16.0.tar.gz"));
+    assert_eq!(weir.upstream.n_asked(UPSTREAM), 1);
+    assert_eq!(weir.recorded(), ["allowed", "stored", "allowed"]);
+    assert_eq!(weir.pypi.cache().stats().entries, 1);
+}
+
+#[tokio::test]
+async fn a_forbidden_file_is_refused_with_the_reason_even_when_it_is_here() {
+    let weir = six().await;
+    let path = "/files/six/six-1.17.0.tar.gz";
+    body(weir.get(path).await).await.unwrap();
+    until(&weir, "kept", || weir.recorded().contains(&"stored")).await;
+    weir.rules(7, &[rule(1, "six", ">=1.17", Mask::DenyOnly)]);
+    let head = weir.head(path).await;
+    assert_eq!((head.status, weir.recorded().len()), (StatusCode::FORBIDDEN, 2));
+    let refused = weir.get(path).await;
+    assert_eq!(refused.status, StatusCode::FORBIDDEN);
+    let told = "Blocked by Weir: too young (rule 019a0000-0000-7000-8000-000000000001)";
+    assert_eq!(refused.reason.as_deref(), Some(told));
+    assert_eq!(refused.headers["weir-position"], "3");
+    let said = text(refused).await;
+    for words in
+        [told, "version 1.17.0 of `six` is not let through", "1.16.0 is allowed", "event 3"]
+    {
+        assert!(said.contains(words), "{said}");
+    }
+    let Event::PackageBlocked(blocked) = weir.events()[2].clone() else { panic!("no refusal") };
+    assert_eq!((blocked.reason.as_str(), blocked.source.as_str()), ("too young", "rules"));
+    assert_eq!((blocked.policy_revision, blocked.mask), (7, Mask::DenyOnly));
+    assert_eq!(weir.pypi.stats().blocked, 2);
+}
+
+#[tokio::test]
+async fn a_refused_file_is_not_even_fetched() {
+    let weir = six().await;
+    weir.rules(1, &[rule(1, "six", "*", Mask::Hide)]);
+    let refused = weir.get(FILE).await;
+    assert_eq!((refused.status, weir.upstream.n_asked(UPSTREAM)), (StatusCode::FORBIDDEN, 0));
+    assert!(text(refused).await.contains("no version of it is allowed"));
+}
+
+#[tokio::test]
+async fn parts_of_a_file_can_be_asked_for_before_and_after_it_is_kept() {
+    let weir = six().await;
+    let whole = content("six-1.16.0.tar.gz");
+    for _ in 0..2 {
+        let part = weir.get_with(FILE, RANGE, "bytes=4-10").await;
+        assert_eq!(part.status, StatusCode::PARTIAL_CONTENT);
+        assert_eq!(part.headers[CONTENT_RANGE], format!("bytes 4-10/{}", whole.len()).as_str());
+        assert_eq!(
+            (&part.headers[CONTENT_LENGTH], &part.headers[ACCEPT_RANGES]),
+            (&"7".parse().unwrap(), &"bytes".parse().unwrap())
+        );
+        assert_eq!(body(part).await.unwrap(), whole[4..11]);
+        let last = weir.get_with(FILE, RANGE, "bytes=-7").await;
+        assert_eq!(body(last).await.unwrap(), whole[whole.len() - 7..]);
+        until(&weir, "kept", || weir.recorded().contains(&"stored")).await;
+    }
+    let outside = weir.get_with(FILE, RANGE, "bytes=999-").await;
+    assert_eq!(outside.status, StatusCode::RANGE_NOT_SATISFIABLE);
+    assert_eq!(outside.headers[CONTENT_RANGE], format!("bytes */{}", whole.len()).as_str());
+    let other = [(RANGE, "bytes=0-1"), (IF_RANGE, "\"other\"")];
+    assert_eq!(weir.ask(Method::GET, FILE, &other).await.status, StatusCode::OK);
+    let several = weir.get_with(FILE, RANGE, "bytes=0-1,3-4").await;
+    assert_eq!((several.status, body(several).await.unwrap().len()), (StatusCode::OK, whole.len()));
+}
+
+#[tokio::test]
+async fn head_tells_the_true_size_without_fetching_and_a_known_file_is_not_sent_again() {
+    let weir = six().await;
+    let head = weir.head(FILE).await;
+    let size = content("six-1.16.0.tar.gz").len().to_string();
+    assert_eq!(
+        (head.status, &head.headers[CONTENT_LENGTH]),
+        (StatusCode::OK, &size.parse().unwrap())
+    );
+    assert_eq!((weir.upstream.n_asked(UPSTREAM), weir.events().len()), (0, 0));
+    let etag = head.headers[ETAG].to_str().unwrap().to_owned();
+    let same = weir.get_with(FILE, IF_NONE_MATCH, &etag).await;
+    assert_eq!((same.status, weir.events().len()), (StatusCode::NOT_MODIFIED, 0));
+    promise(&weir, b"x", None);
+    let weir = Weir::start().await;
+    promise(&weir, b"x", None);
+    weir.upstream.put(UPSTREAM, Canned::new("12345"));
+    let head = weir.head(FILE).await;
+    assert_eq!(
+        (&head.headers[CONTENT_LENGTH], weir.upstream.n_asked(UPSTREAM)),
+        (&"5".parse().unwrap(), 1)
+    );
+}
+
+#[tokio::test]
+async fn bytes_that_do_not_fit_never_end_cleanly_and_are_not_kept() {
+    for pieces in [&[b"evil!".as_slice()][..], &[b"ev".as_slice(), b"il", b"!"]] {
+        let weir = Weir::start().await;
+        promise(&weir, b"good!", Some(5));
+        let gate = Arc::new(Semaphore::new(9));
+        weir.upstream.put(UPSTREAM, Canned::gated(pieces, &gate));
+        for part in [None, Some("bytes=0-0"), Some("bytes=-1")] {
+            let answer = match part {
+                None => weir.get(FILE).await,
+                Some(part) => weir.get_with(FILE, RANGE, part).await,
+            };
+            // Either before the first byte, or in the middle of the body.
+            if answer.status == StatusCode::BAD_GATEWAY {
+                assert!(text(answer).await.contains("do not fit"));
+            } else {
+                let broken = body(answer).await.unwrap_err();
+                assert!(broken.contains("do not fit its index"), "{broken}");
+            }
+            gate.add_permits(9);
+        }
+        assert!(weir.recorded().contains(&"rejected") && !weir.recorded().contains(&"stored"));
+        assert_eq!(weir.pypi.cache().stats().entries, 0);
+        // The upstream comes to its senses.
+        weir.upstream.put(UPSTREAM, Canned::new("good!"));
+        assert_eq!(body(weir.get(FILE).await).await.unwrap(), "good!");
+    }
+}
+
+#[tokio::test]
+async fn a_size_that_does_not_fit_is_refused_before_the_first_byte() {
+    let weir = Weir::start().await;
+    promise(&weir, b"good!", Some(5));
+    weir.upstream.put(UPSTREAM, Canned::new("good! and more"));
+    let answer = weir.get(FILE).await;
+    assert_eq!((answer.status, weir.recorded()), (StatusCode::BAD_GATEWAY, vec!["rejected"]));
+}
+
+#[tokio::test]
+async fn a_download_that_breaks_off_is_an_error_and_leaves_nothing() {
+    let weir = Weir::start().await;
+    promise(&weir, b"good!", Some(5));
+    let gate = Arc::new(Semaphore::new(9));
+    weir.upstream.put(UPSTREAM, Canned::gated(&[b"go", b"o"], &gate).breaking_off());
+    let answer = weir.get(FILE).await;
+    if answer.status == StatusCode::OK {
+        assert!(body(answer).await.is_err());
+    } else {
+        assert_eq!(answer.status, StatusCode::BAD_GATEWAY);
+    }
+    assert!(!weir.recorded().contains(&"rejected"), "a cut cable is nobody's lie");
+    assert_eq!(weir.pypi.cache().stats().entries, 0);
+}
+
+#[tokio::test]
+async fn many_cold_clients_make_one_fetch_and_read_while_it_comes() {
+    let weir = Weir::start().await;
+    let (first, second) = (vec![b'a'; 300_000], vec![b'b'; 300_000]);
+    let whole = [first.clone(), second.clone()].concat();
+    promise(&weir, &whole, Some(whole.len()));
+    let gate = Arc::new(Semaphore::new(2));
+    weir.upstream.put(UPSTREAM, Canned::gated(&[&first, &second[..1], &second[1..]], &gate));
+    let answers = join_all((0..64).map(|_| weir.get(FILE))).await;
+    // The end is still at the upstream, and the beginning is here already.
+    let mut bodies = Vec::new();
+    for answer in answers {
+        let Body::Stream(mut stream) = answer.body else { panic!("no stream") };
+        let piece = stream.next().await.unwrap().unwrap();
+        assert!(piece.iter().all(|b| *b == b'a'));
+        bodies.push((piece.len(), stream));
+    }
+    gate.add_permits(1);
+    for (n_read, stream) in bodies {
+        let rest: usize =
+            stream.map(|piece| piece.unwrap().len()).collect::<Vec<_>>().await.iter().sum();
+        assert_eq!(n_read + rest, whole.len());
+    }
+    assert_eq!(weir.upstream.n_asked(UPSTREAM), 1);
+    assert_eq!(weir.upstream.n_asked("/simple/six/"), 1);
+}
+
+#[tokio::test]
+async fn a_client_that_goes_away_does_not_stop_the_download() {
+    let weir = Weir::start().await;
+    promise(&weir, b"good!", Some(5));
+    let gate = Arc::new(Semaphore::new(2));
+    weir.upstream.put(UPSTREAM, Canned::gated(&[b"go", b"od", b"!"], &gate));
+    drop(weir.get(FILE).await);
+    gate.add_permits(1);
+    until(&weir, "kept", || weir.recorded().contains(&"stored")).await;
+    assert_eq!(body(weir.get(FILE).await).await.unwrap(), "good!");
+    assert_eq!(weir.upstream.n_asked(UPSTREAM), 1);
+}
+
+#[tokio::test]
+async fn a_rule_that_comes_while_the_upstream_is_asked_still_bites() {
+    let weir = Weir::start().await;
+    promise(&weir, b"good!", Some(5));
+    let gate = Arc::new(Semaphore::new(0));
+    weir.upstream.put(UPSTREAM, Canned::gated(&[b"go", b"od!"], &gate));
+    let changing = async {
+        until(&weir, "asked", || weir.upstream.n_asked(UPSTREAM) == 1).await;
+        weir.rules(2, &[rule(1, "six", "*", Mask::Mark)]);
+        gate.add_permits(2);
+    };
+    let (answer, ()) = tokio::join!(weir.get(FILE), changing);
+    assert_eq!(answer.status, StatusCode::FORBIDDEN);
+    assert!(!weir.recorded().contains(&"allowed"));
+}
+
+#[tokio::test]
+async fn core_metadata_and_signatures_are_gated_like_their_file_and_verified_by_their_own_hash() {
+    let weir = Weir::start().await;
+    let wheel = "six-1.0-py3-none-any.whl";
+    let hash = |bytes: &[u8]| hex::encode(Sha256::digest(bytes));
+    let page = |metadata: serde_json::Value| {
+        serde_json::json!({"files": [
+            {"filename": wheel, "url": format!("../../packages/{wheel}"), "hashes": {"sha256": hash(b"wheel")},
+             "core-metadata": metadata, "gpg-sig": true},
+            {"filename": "six-1.0.tar.gz", "url": "../../packages/six-1.0.tar.gz", "hashes": {}, "gpg-sig": false}
+        ]})
+    };
+    weir.upstream.page("six", &page(serde_json::json!({"sha256": hash(b"Name: six")})));
+    weir.upstream.put(&format!("/packages/{wheel}.metadata"), Canned::new("Name: six"));
+    weir.upstream.put(&format!("/packages/{wheel}.asc"), Canned::new("signed"));
+    let metadata = format!("/files/six/{wheel}.metadata");
+    assert_eq!(text(weir.get(&metadata).await).await, "Name: six");
+    until(&weir, "kept", || weir.recorded().contains(&"stored")).await;
+    assert_eq!(text(weir.get(&format!("/files/six/{wheel}.asc")).await).await, "signed");
+    for missing in ["/files/six/six-1.0.tar.gz.asc", "/files/six/six-1.0.tar.gz.metadata"] {
+        assert_eq!(weir.get(missing).await.status, StatusCode::NOT_FOUND, "{missing}");
+    }
+    weir.rules(1, &[rule(1, "six", "==1.0", Mask::Mark)]);
+    for path in [metadata, format!("/files/six/{wheel}.asc")] {
+        assert_eq!(weir.get(&path).await.status, StatusCode::FORBIDDEN, "{path}");
+    }
+}
+
+#[tokio::test]
+async fn a_file_that_is_newer_than_the_page_is_found_by_asking_again() {
+    let newer = "/files/six/six-1.17.0.tar.gz";
+    let weir = six().await;
+    assert_eq!(weir.get("/files/six/six-9.tar.gz").await.status, StatusCode::NOT_FOUND);
+    assert_eq!(weir.upstream.n_asked("/simple/six/"), 1, "a page this fresh is believed");
+
+    let weir = Weir::start_with(|config| config.keeping.recent = Duration::ZERO).await;
+    weir.upstream.project("six", &["1.16.0"]);
+    assert_eq!(weir.get(FILE).await.status, StatusCode::OK);
+    assert_eq!(weir.get(newer).await.status, StatusCode::NOT_FOUND);
+    weir.upstream.project("six", &["1.16.0", "1.17.0"]);
+    assert_eq!(weir.get(newer).await.status, StatusCode::OK);
+}
+
+#[tokio::test]
+async fn a_file_without_a_promised_hash_passes_through_and_is_not_kept() {
+    let weir = Weir::start().await;
+    weir.upstream.page(
+        "six",
+        &serde_json::json!({"files": [{"filename": "six-1.16.0.tar.gz", "url": format!("../..{UPSTREAM}")}]}),
+    );
+    weir.upstream.put(UPSTREAM, Canned::new("whatever").with(CONTENT_ENCODING, "gzip"));
+    let answer = weir.get(FILE).await;
+    assert!(!answer.headers.contains_key(ETAG) && !answer.headers.contains_key(CONTENT_ENCODING));
+    assert_eq!(text(answer).await, "whatever", "artifacts are never decoded");
+    assert_eq!(weir.pypi.cache().stats().entries, 0);
+    assert_eq!(weir.recorded(), ["allowed"]);
+    weir.upstream.remove(UPSTREAM);
+    assert_eq!(weir.get(FILE).await.status, StatusCode::NOT_FOUND);
+}
+
+#[tokio::test]
+async fn stopping_breaks_what_is_still_coming() {
+    let weir = Weir::start().await;
+    promise(&weir, b"good!", Some(5));
+    let gate = Arc::new(Semaphore::new(2));
+    weir.upstream.put(UPSTREAM, Canned::gated(&[b"go", b"od", b"!"], &gate));
+    let answer = weir.get(FILE).await;
+    weir.lifecycle.stop(Duration::from_millis(1)).await;
+    assert!(body(answer).await.is_err());
+}

@@ -1,0 +1,177 @@
+//! What we are to the upstream, and what it can do to us.
+
+use std::{sync::Arc, time::Duration};
+
+use futures_util::future::join_all;
+use http::{
+    StatusCode,
+    header::{
+        ACCEPT_ENCODING, AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, ETAG, IF_NONE_MATCH,
+        LOCATION, USER_AGENT,
+    },
+};
+use tokio::sync::Semaphore;
+
+use super::{
+    fake::{Canned, content},
+    *,
+};
+use crate::outbound::INSTANCE_HEADER;
+
+const PAGE: &str = "/simple/six/";
+const JSON: &str = "application/vnd.pypi.simple.v1+json";
+
+/// Pages are never fresh.
+async fn forgetful() -> Weir {
+    Weir::start_with(|config| {
+        config.keeping.ttl = Duration::ZERO;
+        config.keeping.retry_after = Duration::ZERO;
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_page_is_asked_for_again_with_its_validator() {
+    let weir = forgetful().await;
+    let page = Canned::new(r#"{"files":[]}"#).with(CONTENT_TYPE, JSON).with(ETAG, "\"v1\"");
+    weir.upstream.put(PAGE, page);
+    for n in 1..=2 {
+        assert_eq!(weir.get(PAGE).await.status, StatusCode::OK);
+        assert_eq!(weir.upstream.n_asked(PAGE), n);
+    }
+    assert_eq!(weir.upstream.last_headers(PAGE)[IF_NONE_MATCH], "\"v1\"");
+}
+
+#[tokio::test]
+async fn an_old_page_is_given_while_the_upstream_fails() {
+    let weir = forgetful().await;
+    weir.upstream.project("six", &["1.16.0"]);
+    assert_eq!(weir.get(PAGE).await.status, StatusCode::OK);
+    let broken = [
+        Canned::status(StatusCode::INTERNAL_SERVER_ERROR),
+        Canned::status(StatusCode::TOO_MANY_REQUESTS),
+        Canned::new("{").with(CONTENT_TYPE, JSON),
+        Canned::new("?").with(CONTENT_TYPE, "image/png"),
+        Canned::new("{}").with(CONTENT_TYPE, JSON).breaking_off(),
+    ];
+    for canned in broken {
+        weir.upstream.put(PAGE, canned);
+        assert!(text(weir.get(PAGE).await).await.contains("six-1.16.0"));
+    }
+    let stats = weir.pypi.stats();
+    assert_eq!((stats.stale, stats.upstream_failures), (5, 5));
+    // A project that is gone is gone.
+    weir.upstream.remove(PAGE);
+    assert_eq!(weir.get(PAGE).await.status, StatusCode::NOT_FOUND);
+}
+
+#[tokio::test]
+async fn without_an_old_page_a_failure_is_ours_to_report_and_not_a_missing_project() {
+    let weir = Weir::start().await;
+    weir.upstream.put(PAGE, Canned::status(StatusCode::INTERNAL_SERVER_ERROR));
+    let failed = weir.get(PAGE).await;
+    assert_eq!(failed.status, StatusCode::BAD_GATEWAY);
+    assert!(failed.reason.as_deref().unwrap().contains("the upstream answers 500"));
+    weir.upstream.project("six", &["1.16.0"]);
+    assert_eq!(weir.get(PAGE).await.status, StatusCode::OK, "a failure is not remembered");
+
+    for _ in 0..3 {
+        assert_eq!(weir.get("/simple/seven/").await.status, StatusCode::NOT_FOUND);
+    }
+    assert_eq!(weir.upstream.n_asked("/simple/seven/"), 1, "a missing project is, briefly");
+}
+
+#[tokio::test]
+async fn an_upstream_that_leaves_is_a_bad_gateway() {
+    let weir =
+        Weir::start_with(|config| config.upstream = Some(url("http://127.0.0.1:1/simple/"))).await;
+    assert_eq!(weir.get(PAGE).await.status, StatusCode::BAD_GATEWAY);
+}
+
+#[tokio::test]
+async fn a_page_larger_than_the_bound_is_refused() {
+    let weir = Weir::start_with(|config| config.keeping.max_page_bytes = 100).await;
+    weir.upstream.put(PAGE, Canned::new(" ".repeat(101)).with(CONTENT_TYPE, JSON));
+    let answer = weir.get(PAGE).await;
+    assert!(answer.reason.as_deref().unwrap().contains("more than 100 bytes"), "{answer:?}");
+}
+
+#[tokio::test]
+async fn an_upstream_that_hangs_is_given_up_in_time() {
+    let weir = Weir::start_with(|config| config.keeping.bound = Duration::from_millis(50)).await;
+    let gate = Arc::new(Semaphore::new(0));
+    weir.upstream.put(PAGE, Canned::gated(&[b"{}"], &gate).with(CONTENT_TYPE, JSON));
+    assert_eq!(weir.get(PAGE).await.status, StatusCode::BAD_GATEWAY);
+}
+
+#[tokio::test]
+async fn many_cold_clients_make_one_request_for_a_page() {
+    let weir = Weir::start().await;
+    let gate = Arc::new(Semaphore::new(0));
+    weir.upstream.put(PAGE, Canned::gated(&[b"{}"], &gate).with(CONTENT_TYPE, JSON));
+    let opening = async { gate.add_permits(1) };
+    let (answers, ()) = tokio::join!(join_all((0..64).map(|_| weir.get(PAGE))), opening);
+    assert!(answers.iter().all(|answer| answer.status == StatusCode::OK));
+    assert_eq!(weir.upstream.n_asked(PAGE), 1);
+}
+
+#[tokio::test]
+async fn redirects_are_followed_inside_the_reach_and_nowhere_else() {
+    let weir = Weir::start().await;
+    let moved = |to: &str| Canned::status(StatusCode::FOUND).with(LOCATION, to);
+    weir.upstream.project("six", &["1.16.0"]);
+    weir.upstream.put("/simple/old/", moved("../six/"));
+    // The page that comes is of another name, which is refused as such.
+    let renamed = weir.get("/simple/old/").await;
+    assert!(renamed.reason.as_deref().unwrap().contains("about `six`"), "{renamed:?}");
+
+    weir.upstream.put("/simple/away/", moved("http://localhost:9/simple/away/"));
+    let away = weir.get("/simple/away/").await;
+    assert_eq!(away.status, StatusCode::BAD_GATEWAY);
+    assert!(away.reason.as_deref().unwrap().contains("refused to fetch"), "{away:?}");
+
+    weir.upstream.put("/simple/round/", moved("/simple/round/"));
+    assert_eq!(weir.get("/simple/round/").await.status, StatusCode::BAD_GATEWAY);
+    assert_eq!(weir.upstream.n_asked("/simple/round/"), 6);
+
+    weir.upstream.put("/packages/six-1.16.0.tar.gz", moved("/elsewhere/six.tar.gz"));
+    weir.upstream.put("/elsewhere/six.tar.gz", Canned::new(content("six-1.16.0.tar.gz")));
+    let file = weir.get("/files/six/six-1.16.0.tar.gz").await;
+    assert_eq!(body(file).await.unwrap(), content("six-1.16.0.tar.gz"));
+}
+
+#[tokio::test]
+async fn nothing_of_a_client_is_passed_on_and_weir_says_who_it_is() {
+    let weir = Weir::start().await;
+    weir.upstream.project("six", &["1.16.0"]);
+    let path = "/files/six/six-1.16.0.tar.gz";
+    let secret = weir.get_with(path, AUTHORIZATION, "Bearer rf_secret").await;
+    body(secret).await.unwrap();
+    for (asked, encoding) in [(PAGE, "gzip"), ("/packages/six-1.16.0.tar.gz", "identity")] {
+        let headers = weir.upstream.last_headers(asked);
+        assert!(!headers.contains_key(AUTHORIZATION), "{asked}");
+        assert_eq!(headers[ACCEPT_ENCODING], encoding, "{asked}");
+        assert_eq!(headers[INSTANCE_HEADER], INSTANCE.to_string().as_str(), "{asked}");
+        assert!(headers[USER_AGENT].to_str().unwrap().starts_with("weir/"), "{asked}");
+    }
+}
+
+#[tokio::test]
+async fn a_weir_that_is_its_own_upstream_says_so() {
+    let weir = Weir::start().await;
+    let name = INSTANCE_HEADER.parse().unwrap();
+    let answer = weir.get_with(PAGE, name, &INSTANCE.to_string()).await;
+    assert_eq!(answer.status, StatusCode::LOOP_DETECTED);
+    assert!(text(answer).await.contains("registries.pypi.upstream"));
+}
+
+#[tokio::test]
+async fn a_compressed_page_is_decoded_exactly_once() {
+    let weir = Weir::start().await;
+    // gzip of `{"files":[]}`
+    let packed =
+        hex::decode("1f8b0800000000000203ab564acbcc492d56b28a8ead0500fab4676a0c000000").unwrap();
+    weir.upstream
+        .put(PAGE, Canned::new(packed).with(CONTENT_TYPE, JSON).with(CONTENT_ENCODING, "gzip"));
+    assert_eq!(weir.get(PAGE).await.status, StatusCode::OK);
+}

@@ -1,0 +1,101 @@
+//! What happened since the process started, counted. The api turns it into metrics.
+
+use std::{
+    collections::BTreeMap,
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+use http::StatusCode;
+
+/// Counters of one ecosystem.
+#[derive(Debug, Default)]
+pub struct Counters {
+    requests: Mutex<BTreeMap<u16, u64>>,
+    blocked: AtomicU64,
+    filtered: AtomicU64,
+    hits: AtomicU64,
+    misses: AtomicU64,
+    upstream_requests: AtomicU64,
+    upstream_failures: AtomicU64,
+    stale: AtomicU64,
+}
+
+/// What the counters say at one moment.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Stats {
+    /// Answers, by status.
+    pub requests: BTreeMap<u16, u64>,
+    /// Downloads refused.
+    pub blocked: u64,
+    /// Lists answered with something hidden or marked.
+    pub filtered: u64,
+    /// Files and pages answered from what was here already.
+    pub hits: u64,
+    /// Files and pages that had to be fetched.
+    pub misses: u64,
+    /// Requests to the upstream.
+    pub upstream_requests: u64,
+    /// Of those, how many failed.
+    pub upstream_failures: u64,
+    /// Pages answered from an old copy, because the upstream failed.
+    pub stale: u64,
+}
+
+/// What can be counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Count {
+    /// A download was refused.
+    Blocked,
+    /// A list was answered with something hidden or marked.
+    Filtered,
+    /// It was here already.
+    Hit,
+    /// It had to be fetched.
+    Miss,
+    /// The upstream was asked.
+    UpstreamRequest,
+    /// The upstream failed.
+    UpstreamFailure,
+    /// An old copy was given, because the upstream failed.
+    Stale,
+}
+
+impl Counters {
+    /// Counts one.
+    pub fn count(&self, what: Count) {
+        let counter = match what {
+            Count::Blocked => &self.blocked,
+            Count::Filtered => &self.filtered,
+            Count::Hit => &self.hits,
+            Count::Miss => &self.misses,
+            Count::UpstreamRequest => &self.upstream_requests,
+            Count::UpstreamFailure => &self.upstream_failures,
+            Count::Stale => &self.stale,
+        };
+        counter.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Counts an answer.
+    pub fn answered(&self, status: StatusCode) {
+        let mut requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
+        *requests.entry(status.as_u16()).or_default() += 1;
+    }
+
+    /// What they say now.
+    pub fn stats(&self) -> Stats {
+        let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        Stats {
+            requests: self.requests.lock().unwrap_or_else(PoisonError::into_inner).clone(),
+            blocked: read(&self.blocked),
+            filtered: read(&self.filtered),
+            hits: read(&self.hits),
+            misses: read(&self.misses),
+            upstream_requests: read(&self.upstream_requests),
+            upstream_failures: read(&self.upstream_failures),
+            stale: read(&self.stale),
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! Keeps the log sealed, its partitions made ahead, and old command answers forgotten.
+
+use std::time::Duration;
+
+use tracing::{error, warn};
+use weir_log::{
+    lifecycle::Lifecycle,
+    partition,
+    seal::{self, SealFault, SealKey},
+};
+
+use crate::door::Door;
+
+/// How often the log is sealed; a seal also covers no more than 1,000 events.
+const INTERVAL: Duration = Duration::from_secs(1);
+/// Rounds between two looks at partitions and old commands: ten minutes.
+const HOUSEKEEPING_ROUNDS: u64 = 600;
+/// Days a command's answer is kept for a late retry.
+const KEEP_COMMANDS_DAYS: i32 = 7;
+
+/// Starts the sealer of this process. Several may run; one at a time seals.
+pub fn start(door: &Door, key: SealKey, partition_events: i64, lifecycle: &Lifecycle) {
+    let (door, soft) = (door.clone(), lifecycle.soft().clone());
+    lifecycle.run("log sealer", async move {
+        let mut round: u64 = 0;
+        loop {
+            // Once more after the soft stop, so that a clean end leaves nothing unsealed.
+            let stopping = tokio::time::timeout(INTERVAL, soft.cancelled()).await.is_ok();
+            seal_all(&door, &key).await;
+            if stopping {
+                return;
+            }
+            if round.is_multiple_of(HOUSEKEEPING_ROUNDS) {
+                keep_house(&door, partition_events).await;
+            }
+            round += 1;
+        }
+    });
+}
+
+async fn seal_all(door: &Door, key: &SealKey) {
+    loop {
+        match seal::seal_next(door.log().database(), key, door.now()).await {
+            Ok(Some(_)) => {}
+            Ok(None) => return,
+            Err(SealFault::Database(fault)) if fault.passing() => {
+                warn!(error = %fault, cause = %fault.cause, "the log was not sealed this time");
+                return;
+            }
+            Err(fault) => {
+                error!(error = %fault, "the log cannot be sealed");
+                return;
+            }
+        }
+    }
+}
+
+async fn keep_house(door: &Door, partition_events: i64) {
+    let log = door.log();
+    if let Err(fault) = partition::ensure_ahead(log.database(), partition_events).await {
+        error!(error = %fault, cause = %fault.cause, "no partitions were made ahead");
+    }
+    if let Err(fault) = partition::forget_old_commands(log, KEEP_COMMANDS_DAYS).await {
+        warn!(error = %fault, cause = %fault.cause, "old commands were not forgotten");
+    }
+}
