@@ -1,0 +1,156 @@
+// Every state of every page in both themes: no serious finding of axe, nothing in the console, and a picture to look at.
+
+import assert from "node:assert/strict";
+
+const shown =
+  (...names) =>
+  async ({ page }) => {
+    for (const name of names) await page.getByTestId(name).waitFor();
+  };
+const dialog = async ({ page }) => page.getByRole("dialog").waitFor();
+
+const STATES = [
+  {
+    state: "sign-in",
+    mock: {},
+    open: { signedIn: false },
+    reach: ({ page }) => page.getByLabel("Access token").waitFor(),
+  },
+  {
+    state: "tail",
+    mock: { events: 400 },
+    reach: async (visit, { mock }) => {
+      await visit.live();
+      mock.append(9);
+      await visit.page.locator('[data-position="409"]').waitFor();
+    },
+  },
+  {
+    state: "tail-detail",
+    mock: { events: 400 },
+    open: { path: "?at=390" },
+    reach: async (visit) => {
+      await shown("detail", "events")(visit);
+      await visit.page.getByRole("heading", { name: "Causation" }).waitFor();
+      await visit.page.getByLabel("Loading the chain").waitFor({ state: "detached" });
+    },
+  },
+  {
+    state: "tail-paused",
+    mock: { events: 400 },
+    open: { path: "?q=subsystem:registry&paused=380" },
+    reach: shown("events", "new-count"),
+  },
+  {
+    state: "tail-suggestions",
+    mock: { events: 400 },
+    reach: async (visit) => {
+      await shown("events")(visit);
+      await visit.page.keyboard.press("/");
+      await visit.page.keyboard.type("subsystem:registry kind:");
+      await visit.page.getByRole("option").first().waitFor();
+      await visit.page.keyboard.press("ArrowDown");
+    },
+  },
+  {
+    state: "tail-no-match",
+    mock: { events: 400 },
+    open: { path: "?q=kind:RuleAdded+nothing-like-it" },
+    reach: shown("no-match"),
+  },
+  {
+    state: "tail-empty",
+    mock: { events: 0 },
+    reach: async (visit) => {
+      await visit.live();
+      await shown("empty")(visit);
+    },
+  },
+  { state: "tail-narrow", mock: { events: 400 }, open: { width: 480, height: 860 }, reach: shown("events") },
+  {
+    state: "tail-detail-narrow",
+    mock: { events: 400 },
+    open: { path: "?at=390", width: 480, height: 860 },
+    reach: async (visit) => {
+      await shown("detail")(visit);
+      await visit.page.getByLabel("Loading the chain").waitFor({ state: "detached" });
+    },
+  },
+  {
+    state: "projections",
+    mock: { events: 400 },
+    open: { path: "projections" },
+    reach: async (visit, { mock }) => {
+      await shown("projections")(visit);
+      mock.projections.startReplay("runs", 0, { steps: 0, share: 0.41 });
+      mock.projections.startReplay("cache", 0, { state: "interrupted", share: 0.7 });
+      await visit.page.getByRole("progressbar").nth(1).waitFor();
+    },
+  },
+  {
+    state: "projections-drawer",
+    mock: { events: 400 },
+    open: { path: "projections?open=block_log" },
+    reach: async (visit, { mock }) => {
+      mock.projections.startReplay("block_log", 0, { steps: 0, share: 0.41 });
+      await dialog(visit);
+      await visit.page.getByTestId("dead-letters").getByRole("listitem").first().waitFor();
+      await visit.page.getByRole("progressbar").first().waitFor();
+    },
+  },
+  {
+    state: "projections-replay",
+    mock: { events: 400 },
+    open: { path: "projections" },
+    reach: async (visit) => {
+      await visit.page.getByRole("button", { name: "Replay block_log" }).click();
+      await dialog(visit);
+    },
+  },
+  {
+    state: "projections-empty",
+    mock: { events: 0, projections: false },
+    open: { path: "projections" },
+    reach: shown("empty"),
+  },
+  {
+    state: "help",
+    mock: { events: 40 },
+    reach: async (visit) => {
+      await shown("events")(visit);
+      await visit.page.keyboard.press("?");
+      await dialog(visit);
+      await visit.page.getByText("incarnation").waitFor();
+    },
+  },
+  {
+    state: "palette",
+    mock: { events: 40 },
+    reach: async (visit) => {
+      await shown("events")(visit);
+      await visit.page.keyboard.press("Control+k");
+      await dialog(visit);
+      await visit.page.getByText("subsystem:registry", { exact: true }).waitFor();
+    },
+  },
+  {
+    state: "not-found",
+    mock: {},
+    open: { path: "nowhere" },
+    reach: ({ page }) => page.getByText("No page lives").waitFor(),
+  },
+];
+
+export default STATES.flatMap(({ state, mock, open, reach }) =>
+  ["light", "dark"].map((theme) => ({
+    name: `${state}, ${theme}`,
+    mock,
+    open: { ...open, theme },
+    async run(visit, world) {
+      await reach(visit, world);
+      await visit.page.evaluate(() => document.fonts.ready);
+      await visit.shot(`${state}-${theme}`);
+      assert.deepEqual(await visit.axe(), []);
+    },
+  })),
+);

@@ -1,0 +1,71 @@
+// One way to speak to the server: JSON both ways, the CSRF header on every change, a deadline on every wait.
+
+import { parseExact, stringifyExact, type Json } from "../json/exact";
+import { api } from "../root";
+import { AWAY, Problem, problemOf } from "./problem";
+
+const DEADLINE = 15_000;
+
+interface Ask {
+  method?: "GET" | "POST" | "DELETE";
+  body?: Json;
+  signal?: AbortSignal | undefined;
+}
+
+type Unauthorised = () => void;
+let onUnauthorised: Unauthorised = () => {};
+
+/** Registers what happens when the session has ended while the page was open. */
+export function whenUnauthorised(listener: Unauthorised): void {
+  onUnauthorised = listener;
+}
+
+/** Asks `/api/<path>`; gives the parsed body (`null` when there is none) or throws a `Problem`. */
+export async function ask(path: string, { method = "GET", body, signal }: Ask = {}): Promise<Json> {
+  const headers: Record<string, string> = { accept: "application/json" };
+  if (method !== "GET") {
+    headers["content-type"] = "application/json";
+    headers["x-weir-csrf"] = "1";
+  }
+  const deadline = AbortSignal.timeout(DEADLINE);
+  let answer: Response;
+  try {
+    answer = await fetch(api(path), {
+      method,
+      headers,
+      body: method === "GET" ? null : stringifyExact(body ?? {}),
+      credentials: "same-origin",
+      cache: "no-store",
+      signal: signal ? AbortSignal.any([signal, deadline]) : deadline,
+    });
+  } catch (fault) {
+    if (signal?.aborted) throw fault;
+    throw AWAY();
+  }
+  if (!answer.ok) {
+    const problem = await problemOf(answer);
+    if (problem.status === 401 && path !== "session") onUnauthorised();
+    throw problem;
+  }
+  const text = await answer.text();
+  if (text === "") return null;
+  try {
+    return parseExact(text);
+  } catch {
+    throw new Problem(
+      answer.status,
+      "The answer is not JSON",
+      `GET /api/${path} gave something else; is a proxy in the way?`,
+    );
+  }
+}
+
+/** Builds a query string, leaving out what is empty. */
+export function query(parameters: Record<string, string | number | bigint | undefined>): string {
+  const search = new URLSearchParams();
+  for (const [key, value] of Object.entries(parameters)) {
+    if (value !== undefined && value !== "") search.set(key, String(value));
+  }
+  const text = search.toString();
+  return text === "" ? "" : `?${text}`;
+}

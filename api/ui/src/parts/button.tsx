@@ -1,0 +1,43 @@
+import type { ComponentProps } from "react";
+
+const LOOK = {
+  plain: "border border-line-strong/60 bg-sheet text-ink hover:border-accent hover:text-accent",
+  primary: "border border-accent bg-accent text-accent-ink hover:brightness-110",
+  danger: "border border-bad bg-bad-wash text-bad hover:brightness-95",
+  quiet: "border border-transparent text-soft hover:bg-sunken hover:text-ink",
+};
+
+export function Button({
+  look = "plain",
+  className = "",
+  ...rest
+}: ComponentProps<"button"> & { look?: keyof typeof LOOK }) {
+  return (
+    <button
+      type="button"
+      className={`inline-flex h-7 shrink-0 items-center justify-center gap-1.5 whitespace-nowrap rounded px-2.5 text-xs font-medium transition-colors disabled:cursor-not-allowed disabled:opacity-60 ${LOOK[look]} ${className}`}
+      {...rest}
+    />
+  );
+}
+
+/** A square button with an icon; the label is its name and tooltip. */
+export function IconButton({ label, className = "", ...rest }: ComponentProps<"button"> & { label: string }) {
+  return (
+    <button
+      type="button"
+      aria-label={label}
+      title={label}
+      className={`inline-flex size-7 shrink-0 items-center justify-center rounded text-soft transition-colors hover:bg-sunken hover:text-ink ${className}`}
+      {...rest}
+    />
+  );
+}
+
+export function Key({ children }: { children: string }) {
+  return (
+    <kbd className="inline-flex h-[18px] min-w-[18px] items-center justify-center rounded-[3px] border border-line-strong/60 bg-sunken px-1 text-2xs text-soft">
+      {children}
+    </kbd>
+  );
+}
