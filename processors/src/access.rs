@@ -1,12 +1,12 @@
 //! Tokens: issued, checked, revoked. A token opens something only while its stream says so; its
 //! secret is known to nobody but its owner, and to the database only as an argon2id hash.
 
+mod known;
 mod lockout;
 mod secret;
 mod watch;
 
 use std::{
-    collections::HashMap,
     net::IpAddr,
     sync::{Arc, Mutex, PoisonError},
     time::{Duration, Instant},
@@ -21,17 +21,12 @@ use weir_events::{
 };
 use weir_log::{database::DatabaseFault, idempotency::CommandKey};
 
-use self::{lockout::Lockout, secret::Secret};
+use self::{known::Known, lockout::Lockout, secret::Secret};
 use crate::{
     caller::Caller,
     door::{Door, DoorFault, ExecuteFault, Executed, IdempotencyKey},
 };
 
-/// How long a verified token is not verified again (its argon2id, that is: whether it is revoked is
-/// known at once).
-const VERIFIED_FOR: Duration = Duration::from_mins(1);
-/// Tokens whose verification is remembered.
-const MAX_VERIFIED: usize = 10_000;
 /// Verifications at once: each takes 19 MiB and tens of milliseconds.
 const MAX_HASHING: usize = 2;
 /// Longer than this nobody waits for his turn to be verified.
@@ -118,17 +113,17 @@ pub struct Tokens {
 #[derive(Debug)]
 struct Inner {
     door: Door,
-    verified: Mutex<HashMap<[u8; 32], Verified>>,
+    verified: Mutex<Known>,
     hashing: Semaphore,
     lockout: Mutex<Lockout>,
     /// When this process last knew of every revocation there was.
     knew_all_at: Mutex<Instant>,
 }
 
-#[derive(Debug, Clone)]
-struct Verified {
-    principal: Principal,
-    at: Instant,
+/// Whether a secret was hashed for this request, or known to be right.
+enum Verification {
+    New,
+    Known,
 }
 
 const INSERT: &str = "INSERT INTO access.secrets (token_id, verifier) VALUES ($1, $2)";
@@ -229,16 +224,12 @@ impl Tokens {
         if let Some(retry_after) = self.lockout().locked(from, now) {
             return Err(Denied::LockedOut { retry_after });
         }
-        let fingerprint = *blake3::hash(token.as_bytes()).as_bytes();
-        if let Some(principal) = self.remembered(&fingerprint, now) {
-            return self.still_good(principal);
-        }
-        match self.verify_anew(token).await {
-            Ok(principal) => {
+        match self.principal(token, now).await {
+            Ok((principal, Verification::New)) => {
                 self.lockout().succeeded(from);
-                self.remember(fingerprint, principal.clone(), now);
                 Ok(principal)
             }
+            Ok((principal, Verification::Known)) => Ok(principal),
             Err(Denied::Bad) => {
                 self.lockout().failed(from, now);
                 Err(Denied::Bad)
@@ -247,51 +238,61 @@ impl Tokens {
         }
     }
 
-    fn still_good(&self, principal: Principal) -> Result<Principal, Denied> {
-        let now = self.inner.door.now();
-        if principal.expires_at.is_some_and(|end| end <= now) {
-            Err(Denied::Bad)
-        } else {
-            Ok(principal)
+    async fn principal(
+        &self,
+        token: &str,
+        now: Instant,
+    ) -> Result<(Principal, Verification), Denied> {
+        let fingerprint = *blake3::hash(token.as_bytes()).as_bytes();
+        let known = self.verified().get(&fingerprint, now);
+        if let Some(known) = known {
+            let principal = self.still_good(known).await?;
+            return Ok((principal, Verification::Known));
         }
-    }
-
-    async fn verify_anew(&self, token: &str) -> Result<Principal, Denied> {
         let secret = Secret::parse(token).ok_or(Denied::Bad)?;
         let stream = stream(secret.id()).ok_or(Denied::Bad)?;
+        // What is revoked from here on is heard of, even before it is remembered below.
+        let generation = self.verified().generation();
         let (state, _): (State, _) = self.inner.door.load::<Token>(&stream).await?;
         let Some(issued) = state.live_at(self.inner.door.now()) else { return Err(Denied::Bad) };
         let verifier = self.verifier(secret.id()).await.map_err(DoorFault::from)?;
         let verifier = verifier.ok_or(Denied::Bad)?;
         let turn = tokio::time::timeout(HASHING_PATIENCE, self.inner.hashing.acquire()).await;
         let Ok(Ok(_turn)) = turn else { return Err(Denied::Busy) };
-        if secret.fits(verifier).await { Ok(Principal::of(issued)) } else { Err(Denied::Bad) }
+        // Whoever waited for the same token finds it verified by the one before him.
+        if let Some(known) = self.verified().get(&fingerprint, Instant::now()) {
+            return Ok((known, Verification::Known));
+        }
+        if !secret.fits(verifier).await {
+            return Err(Denied::Bad);
+        }
+        let principal = Principal::of(issued);
+        self.verified().remember(fingerprint, principal.clone(), now, generation);
+        Ok((principal, Verification::New))
     }
 
-    fn remembered(&self, fingerprint: &[u8; 32], now: Instant) -> Option<Principal> {
+    /// A verified token may have expired; and while this process may have missed a revocation, the
+    /// log is asked.
+    async fn still_good(&self, principal: Principal) -> Result<Principal, Denied> {
+        let now = self.inner.door.now();
+        if principal.expires_at.is_some_and(|end| end <= now) {
+            return Err(Denied::Bad);
+        }
         let knew_all_at = *self.inner.knew_all_at.lock().unwrap_or_else(PoisonError::into_inner);
-        if now.saturating_duration_since(knew_all_at) > MAX_AGE {
-            return None;
+        if knew_all_at.elapsed() <= MAX_AGE {
+            return Ok(principal);
         }
-        let verified = self.inner.verified.lock().unwrap_or_else(PoisonError::into_inner);
-        let found = verified.get(fingerprint)?;
-        let fresh = now.saturating_duration_since(found.at) < VERIFIED_FOR;
-        fresh.then(|| found.principal.clone())
-    }
-
-    fn remember(&self, fingerprint: [u8; 32], principal: Principal, at: Instant) {
-        let mut verified = self.inner.verified.lock().unwrap_or_else(PoisonError::into_inner);
-        if verified.len() >= MAX_VERIFIED {
-            verified.retain(|_, v| at.saturating_duration_since(v.at) < VERIFIED_FOR);
-        }
-        if verified.len() < MAX_VERIFIED {
-            verified.insert(fingerprint, Verified { principal, at });
-        }
+        let stream = principal.token_id.as_deref().and_then(stream).ok_or(Denied::Bad)?;
+        let (state, _): (State, _) = self.inner.door.load::<Token>(&stream).await?;
+        if state.live_at(now).is_some() { Ok(principal) } else { Err(Denied::Bad) }
     }
 
     fn forget(&self, token_id: &str) {
-        let mut verified = self.inner.verified.lock().unwrap_or_else(PoisonError::into_inner);
-        verified.retain(|_, v| v.principal.token_id.as_deref() != Some(token_id));
+        self.verified().revoke(token_id);
+    }
+
+    fn verified(&self) -> std::sync::MutexGuard<'_, Known> {
+        self.inner.verified.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn lockout(&self) -> std::sync::MutexGuard<'_, Lockout> {

@@ -47,7 +47,7 @@ impl Tokens {
                 Ok(Err(TailFault::Stopped)) => return,
                 Ok(Err(fault)) => {
                     warn!(error = %fault, "lost track of revocations; every token is checked anew");
-                    self.forget_all();
+                    self.verified().forget_all();
                     tail = log.tail(log.head());
                     tokio::time::sleep(LOOK).await;
                     continue;
@@ -63,9 +63,5 @@ impl Tokens {
                 *knew = at.max(*knew);
             }
         }
-    }
-
-    fn forget_all(&self) {
-        self.inner.verified.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 }

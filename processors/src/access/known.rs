@@ -1,0 +1,114 @@
+//! Tokens whose secret was hashed and found right a moment ago, so that it is hashed once a minute
+//! and not once a request. Whether they are revoked is another matter, and known at once.
+
+use std::{
+    collections::{HashMap, HashSet},
+    time::{Duration, Instant},
+};
+
+use super::Principal;
+
+/// How long a secret is not hashed again.
+const VERIFIED_FOR: Duration = Duration::from_mins(1);
+/// Tokens whose verification is remembered.
+const MAX_VERIFIED: usize = 10_000;
+/// Revoked ids that are remembered, for verifications under way while they were revoked.
+const MAX_REVOKED: usize = 10_000;
+
+/// Fingerprints of tokens, and whom they let in.
+#[derive(Debug, Default)]
+pub(super) struct Known {
+    verified: HashMap<[u8; 32], (Principal, Instant)>,
+    revoked: HashSet<String>,
+    generation: u64,
+}
+
+impl Known {
+    /// Whom a token lets in, if its secret was right a moment ago.
+    pub(super) fn get(&self, fingerprint: &[u8; 32], now: Instant) -> Option<Principal> {
+        let (principal, at) = self.verified.get(fingerprint)?;
+        let fresh = now.saturating_duration_since(*at) < VERIFIED_FOR;
+        fresh.then(|| principal.clone())
+    }
+
+    /// Rises whenever revocations may have been missed.
+    pub(super) const fn generation(&self) -> u64 {
+        self.generation
+    }
+
+    /// Remembers a verification that began in a generation, unless it was overtaken by a revocation.
+    pub(super) fn remember(
+        &mut self,
+        fingerprint: [u8; 32],
+        principal: Principal,
+        at: Instant,
+        generation: u64,
+    ) {
+        let revoked = principal.token_id.as_deref().is_none_or(|id| self.revoked.contains(id));
+        if revoked || generation != self.generation {
+            return;
+        }
+        if self.verified.len() >= MAX_VERIFIED {
+            self.verified.retain(|_, (_, then)| at.saturating_duration_since(*then) < VERIFIED_FOR);
+        }
+        if self.verified.len() < MAX_VERIFIED {
+            self.verified.insert(fingerprint, (principal, at));
+        }
+    }
+
+    /// A token was revoked. It never comes back.
+    pub(super) fn revoke(&mut self, token_id: &str) {
+        self.verified.retain(|_, (principal, _)| principal.token_id.as_deref() != Some(token_id));
+        if self.revoked.len() >= MAX_REVOKED {
+            self.revoked.clear();
+            self.generation += 1;
+        }
+        self.revoked.insert(token_id.to_owned());
+    }
+
+    /// Revocations may have been missed: nothing that is known is worth anything.
+    pub(super) fn forget_all(&mut self) {
+        self.verified.clear();
+        self.generation += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn principal() -> Principal {
+        Principal {
+            name: "ci".into(),
+            token_id: Some("0123456789abcdef".into()),
+            scopes: [].into(),
+            expires_at: None,
+        }
+    }
+
+    #[test]
+    fn a_verification_that_a_revocation_overtook_is_not_remembered() {
+        let (mut known, now) = (Known::default(), Instant::now());
+        let generation = known.generation();
+        known.revoke("0123456789abcdef");
+        known.remember([1; 32], principal(), now, generation);
+        assert_eq!(known.get(&[1; 32], now), None);
+    }
+
+    #[test]
+    fn a_verification_from_before_a_gap_is_not_remembered() {
+        let (mut known, now) = (Known::default(), Instant::now());
+        let generation = known.generation();
+        known.forget_all();
+        known.remember([1; 32], principal(), now, generation);
+        assert_eq!(known.get(&[1; 32], now), None);
+    }
+
+    #[test]
+    fn a_minute_later_the_secret_is_hashed_again() {
+        let (mut known, now) = (Known::default(), Instant::now());
+        known.remember([1; 32], principal(), now, known.generation());
+        assert_eq!(known.get(&[1; 32], now), Some(principal()));
+        assert_eq!(known.get(&[1; 32], now + VERIFIED_FOR), None);
+    }
+}
