@@ -1,6 +1,9 @@
 //! The way to Postgres: a pool for short work, connections of their own for writers and listeners.
 
-use std::{str::FromStr, time::Duration};
+use std::{
+    str::FromStr,
+    time::{Duration, Instant},
+};
 
 use sqlx::{
     ConnectOptions, PgConnection, PgPool, Postgres, Transaction,
@@ -72,6 +75,29 @@ pub fn is_passing(cause: &sqlx::Error) -> bool {
             ["08", "40", "53", "55", "57", "58"].iter().any(|class| code.starts_with(class))
         }),
         _ => false,
+    }
+}
+
+/// How long a process that starts waits for a server that is itself just starting, or recovering.
+const START_PATIENCE: Duration = Duration::from_mins(1);
+
+/// Tries until it works, the fault is one that waiting does not heal, or a minute has passed: for
+/// what a process needs before it can be of use.
+pub async fn patiently<T, E, F: Future<Output = Result<T, E>>>(
+    passing: impl Fn(&E) -> bool,
+    mut attempt: impl FnMut() -> F,
+) -> Result<T, E> {
+    let started = Instant::now();
+    let mut pause = Duration::from_millis(50);
+    loop {
+        match attempt().await {
+            Err(fault) if passing(&fault) && started.elapsed() < START_PATIENCE => {
+                tracing::warn!("the database does not answer yet, trying again in {pause:?}");
+                tokio::time::sleep(pause).await;
+                pause = (pause * 2).min(Duration::from_secs(1));
+            }
+            other => return other,
+        }
     }
 }
 

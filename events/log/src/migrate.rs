@@ -3,11 +3,11 @@
 use std::borrow::Cow;
 
 use sqlx::{
-    SqlSafeStr,
+    PgConnection, SqlSafeStr,
     migrate::{Migrate, MigrateError, Migration, MigrationType, Migrator},
 };
 
-use crate::database::Database;
+use crate::database::{Database, is_passing, patiently};
 
 /// All numbered migrations: version, name, statements.
 pub const MIGRATIONS: &[(i64, &str, &str)] = &[
@@ -44,26 +44,40 @@ fn migrator() -> Migrator {
     )
 }
 
+impl MigrateFault {
+    /// Whether asking again later can help.
+    pub fn passing(&self) -> bool {
+        matches!(self, Self::Failed(MigrateError::Execute(cause)) if is_passing(cause))
+    }
+}
+
 /// Brings the database to this build's schema. Safe to call from several processes at once.
 /// Needs a direct connection: advisory locks do not survive a pooler in transaction mode.
 pub async fn migrate(database: &Database) -> Result<(), MigrateFault> {
-    let mut connection = database
-        .connect()
-        .await
-        .map_err(|fault| MigrateFault::Failed(MigrateError::Execute(fault.cause)))?;
-    migrator().run(&mut connection).await.map_err(MigrateFault::Failed)
+    patiently(MigrateFault::passing, || async {
+        let mut connection = connect(database).await?;
+        migrator().run(&mut connection).await.map_err(MigrateFault::Failed)
+    })
+    .await
 }
 
 /// Refuses a database that is older than this build.
 pub async fn check(database: &Database) -> Result<(), MigrateFault> {
+    let found = found(database).await?;
     let needed = MIGRATIONS.last().map_or(0, |m| m.0);
-    let fault = |cause| MigrateFault::Failed(MigrateError::Execute(cause));
-    let mut connection = database.connect().await.map_err(|f| fault(f.cause))?;
-    connection.ensure_migrations_table("_sqlx_migrations").await.map_err(MigrateFault::Failed)?;
-    let applied = connection
-        .list_applied_migrations("_sqlx_migrations")
-        .await
-        .map_err(MigrateFault::Failed)?;
-    let found = applied.iter().map(|m| m.version).max().unwrap_or(0);
     if found < needed { Err(MigrateFault::Older { found, needed }) } else { Ok(()) }
+}
+
+/// The last migration applied.
+async fn found(database: &Database) -> Result<i64, MigrateFault> {
+    let mut connection = connect(database).await?;
+    connection.ensure_migrations_table("_sqlx_migrations").await.map_err(MigrateFault::Failed)?;
+    let applied = connection.list_applied_migrations("_sqlx_migrations").await;
+    let applied = applied.map_err(MigrateFault::Failed)?;
+    Ok(applied.iter().map(|m| m.version).max().unwrap_or(0))
+}
+
+async fn connect(database: &Database) -> Result<PgConnection, MigrateFault> {
+    let connected = database.connect().await;
+    connected.map_err(|fault| MigrateFault::Failed(MigrateError::Execute(fault.cause)))
 }

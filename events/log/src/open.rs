@@ -8,7 +8,7 @@ use weir_events::position::{Cursor, Incarnation, Position};
 
 use crate::{
     append::{Writer, WriterHandle},
-    database::{Database, DatabaseFault, Pooler},
+    database::{Database, DatabaseFault, Pooler, patiently},
     lifecycle::Lifecycle,
     partition,
     tail::{Hub, Tail},
@@ -121,9 +121,12 @@ impl Log {
         fresh: Uuid,
         lifecycle: &Lifecycle,
     ) -> Result<Self, DatabaseFault> {
-        begin_life(&database, fresh).await?;
-        partition::ensure_ahead(&database, options.partition_events).await?;
-        let head = ask_head(&database).await?;
+        let head = patiently(DatabaseFault::passing, || async {
+            begin_life(&database, fresh).await?;
+            partition::ensure_ahead(&database, options.partition_events).await?;
+            ask_head(&database).await
+        })
+        .await?;
         let notify = options.notify && database.pooler() == Pooler::None;
         let hub = Hub::start(database.clone(), head, notify, options, lifecycle);
         let writer = Writer::start(database.clone(), hub.clone(), fresh, options.queue, lifecycle);

@@ -18,6 +18,7 @@ use weir_events::{
 };
 use weir_log::{
     Log,
+    database::patiently,
     lifecycle::Lifecycle,
     read::ReadFault,
     tail::{Tail, TailFault},
@@ -58,6 +59,12 @@ pub enum PolicyFault {
     Stream(#[from] StreamNameFault),
 }
 
+impl PolicyFault {
+    fn passing(&self) -> bool {
+        matches!(self, Self::Read(ReadFault::Database(fault)) if fault.passing())
+    }
+}
+
 /// The rules cannot be applied, because one of them cannot be read by this build: nothing may pass.
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("the rules cannot be read by this build of Weir: {0}")]
@@ -71,7 +78,8 @@ pub struct NotThereYet(pub Position);
 impl Policy {
     /// Reads the rules, and goes on following them until the process stops.
     pub async fn start(log: &Log, lifecycle: &Lifecycle) -> Result<Self, PolicyFault> {
-        let follower = Follower::load(log.clone()).await?;
+        let follower =
+            patiently(PolicyFault::passing, || async { Follower::load(log.clone()).await }).await?;
         let rules = Arc::new(follower.compile());
         info!(n_rules = rules.len(), position = rules.revision, "package rules loaded");
         let (sender, known) = watch::channel(Known::Rules(rules));
