@@ -1,0 +1,11 @@
+-- Every token ever issued, revoked or not. No secret stands here.
+CREATE TABLE api_tokens (
+    id text COLLATE "C" PRIMARY KEY,
+    position bigint NOT NULL UNIQUE,
+    name text NOT NULL,
+    scopes text[] NOT NULL,
+    issued_at timestamptz NOT NULL,
+    issued_by text COLLATE "C" NOT NULL,
+    expires_at timestamptz,
+    revoked_at timestamptz
+);

@@ -1,0 +1,15 @@
+-- Every refused download.
+CREATE TABLE block_log (
+    position bigint PRIMARY KEY,
+    at timestamptz NOT NULL,
+    ecosystem text COLLATE "C" NOT NULL,
+    package text COLLATE "C" NOT NULL,
+    version text COLLATE "C",
+    file text NOT NULL,
+    source text COLLATE "C" NOT NULL,
+    rule_id text COLLATE "C",
+    reason text NOT NULL,
+    mask text COLLATE "C" NOT NULL,
+    principal text COLLATE "C" NOT NULL
+);
+CREATE INDEX block_log_by_package ON block_log (package, position);

@@ -1,0 +1,3 @@
+//! Read models about who may pass.
+
+pub mod api_tokens;

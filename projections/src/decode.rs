@@ -1,0 +1,38 @@
+//! What read models take from the events of a batch.
+
+use std::sync::Arc;
+
+use serde::Deserialize;
+use weir_events::{
+    codec::{self, EventSet},
+    envelope::Recorded,
+};
+
+use crate::engine::ApplyFault;
+
+/// The events of a subsystem in a batch, with what they were recorded as.
+pub(crate) fn events<E: EventSet>(
+    batch: &[Arc<Recorded>],
+) -> impl Iterator<Item = Result<(&Recorded, E), ApplyFault>> {
+    batch.iter().filter_map(|event| {
+        let undecodable = |cause| ApplyFault::Undecodable { position: event.position, cause };
+        Some(event.decode::<E>()?.map(|decoded| (&**event, decoded)).map_err(undecodable))
+    })
+}
+
+/// In whose name an event was recorded.
+pub(crate) fn principal(event: &Recorded) -> Result<&str, ApplyFault> {
+    #[derive(Deserialize)]
+    struct Named<'a> {
+        principal: &'a str,
+    }
+    meta::<Named<'_>>(event).map(|named| named.principal)
+}
+
+/// A part of an event's meta.
+pub(crate) fn meta<'a, T: Deserialize<'a>>(event: &'a Recorded) -> Result<T, ApplyFault> {
+    rmp_serde::from_slice(&event.meta).map_err(|cause| ApplyFault::Undecodable {
+        position: event.position,
+        cause: codec::CodecFault::Decode { what: "meta", cause },
+    })
+}

@@ -1,0 +1,298 @@
+//! One batch: rows and offset in one transaction, poison set apart.
+//!
+//! A batch that fails is halved until the events that cannot be applied stand alone. What is wrong
+//! with the database for the moment is never held against an event.
+
+use std::{panic::AssertUnwindSafe, sync::Arc, time::Duration};
+
+use futures_util::FutureExt;
+use sqlx::{Connection, PgConnection, Row, error::DatabaseError};
+use weir_events::{envelope::Recorded, position::Position};
+use weir_log::{
+    database::{self, Database, DatabaseFault},
+    tail::TailFault,
+};
+
+use super::{
+    ApplyFault, EngineFault, EngineOptions, Kinds, PoisonPolicy, Projection,
+    build::{Build, BuildState},
+    dead_letter,
+    lease::Lease,
+};
+use crate::transaction;
+
+/// How often an event is tried before it counts as poison.
+pub(super) const ATTEMPTS: i32 = 3;
+/// How long to wait before each further attempt.
+const PAUSES: [Duration; 2] = [Duration::from_millis(20), Duration::from_millis(100)];
+/// Events of one batch that get these pauses; where more fail, it is not the moment's fault.
+const PAUSED: usize = 3;
+
+/// What a batch is applied to.
+pub(super) struct Target<'a> {
+    pub(super) projection: &'a dyn Projection,
+    pub(super) build: &'a Build,
+    pub(super) options: &'a EngineOptions,
+}
+
+/// A batch that was committed.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Committed {
+    /// Where the build is now; before the batch's end when it parked as much as one batch may.
+    pub(super) position: Position,
+    /// Events it parked.
+    pub(super) n_parked: usize,
+}
+
+/// A batch was not committed, or not to its end.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum BatchFault {
+    /// Somebody else holds the lease.
+    #[error("the lease is lost")]
+    Lost,
+    /// The build is not what it was: swapped out, called off, or moved by somebody else.
+    #[error("the build is not what it was")]
+    Gone,
+    /// It stands still before an event it cannot apply; what came before is committed.
+    #[error("halted at position {position}: {error}")]
+    Halted {
+        /// The event.
+        position: Position,
+        /// Why it cannot be applied.
+        error: String,
+    },
+    /// The log did not say how it goes on.
+    #[error(transparent)]
+    Read(#[from] TailFault),
+    /// The database did not do it.
+    #[error(transparent)]
+    Database(#[from] DatabaseFault),
+}
+
+impl BatchFault {
+    /// As the answer to whoever asked for work on a projection.
+    pub(super) fn on(self, projection: &dyn Projection) -> EngineFault {
+        match self {
+            Self::Lost | Self::Gone | Self::Read(TailFault::Stopped | TailFault::Resync { .. }) => {
+                EngineFault::Interrupted(projection.name().to_owned())
+            }
+            Self::Halted { position, error } => EngineFault::Poison { position, error },
+            Self::Read(TailFault::Read(fault)) => fault.into(),
+            Self::Database(fault) => fault.into(),
+        }
+    }
+}
+
+/// Whoever writes to a build's tables holds its row. A client that goes silent in the middle must
+/// not hold it for longer than its lease.
+const ENTER: &str = "
+    SELECT position, set_config('search_path', quote_ident(schema), true),
+        set_config('idle_in_transaction_session_timeout', $3, true),
+        CASE WHEN $4 THEN set_config('synchronous_commit', 'off', true) END
+    FROM projections.builds WHERE id = $1 AND state = $2 FOR NO KEY UPDATE";
+
+const MOVE: &str = "
+    UPDATE projections.builds
+    SET position = $2, rate = $3, state = $4, halted_by = $5, moved_at = clock_timestamp()
+    WHERE id = $1";
+
+/// Applies the events after the build's position and moves it over them, in one transaction.
+pub(super) async fn commit(
+    database: &Database,
+    target: &Target<'_>,
+    lease: &Lease,
+    events: &[Arc<Recorded>],
+    rate: f64,
+) -> Result<Committed, BatchFault> {
+    let fault = DatabaseFault::of("apply a batch of events");
+    let Target { projection, build, .. } = *target;
+    let Some(last) = events.last().map(|event| event.position) else {
+        return Ok(Committed { position: build.position, n_parked: 0 });
+    };
+    let wanted = wanted(projection.kinds(), events);
+    let mut tx = transaction::begin(database).await?;
+    // Offsets without rows, and builds nobody reads yet, need not wait for the disk: after a crash
+    // of the database they are done again.
+    let relaxed = wanted.is_empty() || build.state == BuildState::Building;
+    if enter(&mut tx, target, relaxed).await.map_err(&fault)? != Some(build.position) {
+        return Err(BatchFault::Gone);
+    }
+    let applied = apply(&mut tx, target, &wanted).await?;
+    let position = applied.upto.unwrap_or(last);
+    let (mut state, mut halted_by) = (build.state, None);
+    if let Some((at, error)) = &applied.halted {
+        halted_by = Some(format!("position {at}: {error}"));
+        if state == BuildState::Live {
+            state = BuildState::Halted;
+        }
+    }
+    sqlx::query(MOVE)
+        .bind(build.id)
+        .bind(position.0)
+        .bind(rate)
+        .bind(state.as_str())
+        .bind(halted_by)
+        .execute(&mut *tx)
+        .await
+        .map_err(&fault)?;
+    if !lease.verify(&mut tx).await.map_err(&fault)? {
+        return Err(BatchFault::Lost);
+    }
+    tx.commit().await.map_err(&fault)?;
+    match applied.halted {
+        Some((position, error)) => Err(BatchFault::Halted { position, error }),
+        None => Ok(Committed { position, n_parked: applied.n_parked }),
+    }
+}
+
+/// Takes the build's row and goes to its schema; answers its position, `None` if it is not what it
+/// was.
+pub(super) async fn enter(
+    tx: &mut PgConnection,
+    target: &Target<'_>,
+    relaxed: bool,
+) -> Result<Option<Position>, sqlx::Error> {
+    let Target { build, options, .. } = *target;
+    let rows = sqlx::query(ENTER)
+        .bind(build.id)
+        .bind(build.state.as_str())
+        .bind(options.lease_window.as_millis().to_string())
+        .bind(relaxed)
+        .fetch_all(tx)
+        .await?;
+    rows.first().map(|row| row.try_get("position").map(Position)).transpose()
+}
+
+/// Those of the events that the projection wants to see.
+pub(super) fn wanted(kinds: Kinds, events: &[Arc<Recorded>]) -> Vec<Arc<Recorded>> {
+    events.iter().filter(|event| kinds.want(event.kind)).cloned().collect()
+}
+
+/// What became of the events of a batch.
+#[derive(Debug, Default)]
+pub(super) struct Applied {
+    /// Where it stopped, when that is not the end.
+    pub(super) upto: Option<Position>,
+    pub(super) n_parked: usize,
+    pub(super) halted: Option<(Position, String)>,
+}
+
+/// Applies wanted events in a transaction that has entered the build.
+pub(super) async fn apply(
+    tx: &mut PgConnection,
+    target: &Target<'_>,
+    wanted: &[Arc<Recorded>],
+) -> Result<Applied, BatchFault> {
+    let Target { projection, options, .. } = *target;
+    let mut applied = Applied::default();
+    // The next range to try lies on top.
+    let mut ranges = vec![wanted];
+    while let Some(range) = ranges.pop() {
+        let Some(first) = range.first() else { continue };
+        let before = Position(first.position.0 - 1);
+        if applied.n_parked >= options.max_parked {
+            applied.upto = Some(before);
+            break;
+        }
+        if range.len() > 1 {
+            if attempt(projection, range, tx).await?.is_some() {
+                let (left, right) = range.split_at(range.len() / 2);
+                ranges.extend([right, left]);
+            }
+            continue;
+        }
+        let n_pauses = if applied.n_parked < PAUSED { PAUSES.len() } else { 0 };
+        let Some(error) = stubbornly(projection, range, tx, n_pauses).await? else { continue };
+        if projection.poison_policy() == PoisonPolicy::Halt {
+            applied.upto = Some(before);
+            applied.halted = Some((first.position, error));
+            break;
+        }
+        let parked = dead_letter::park(tx, target, first, &error).await;
+        parked.map_err(DatabaseFault::of("park an event"))?;
+        applied.n_parked += 1;
+    }
+    Ok(applied)
+}
+
+async fn stubbornly(
+    projection: &dyn Projection,
+    range: &[Arc<Recorded>],
+    tx: &mut PgConnection,
+    n_pauses: usize,
+) -> Result<Option<String>, DatabaseFault> {
+    let mut pauses = PAUSES.iter().take(n_pauses);
+    for _ in 1..ATTEMPTS {
+        if attempt(projection, range, tx).await?.is_none() {
+            return Ok(None);
+        }
+        if let Some(pause) = pauses.next() {
+            tokio::time::sleep(*pause).await;
+        }
+    }
+    attempt(projection, range, tx).await
+}
+
+/// Tries events behind a savepoint. Answers why they cannot be applied; fails when the database
+/// cannot be blamed on them.
+pub(super) async fn attempt(
+    projection: &dyn Projection,
+    range: &[Arc<Recorded>],
+    tx: &mut PgConnection,
+) -> Result<Option<String>, DatabaseFault> {
+    let fault = DatabaseFault::of("apply events");
+    let mut inner = tx.begin().await.map_err(&fault)?;
+    let tried = AssertUnwindSafe(projection.apply(range, &mut inner)).catch_unwind().await;
+    let error = match tried {
+        Ok(Ok(())) => match settle(&mut inner).await {
+            Ok(()) => {
+                inner.commit().await.map_err(&fault)?;
+                return Ok(None);
+            }
+            Err(cause) => ApplyFault::Database(cause),
+        },
+        Ok(Err(error)) => error,
+        Err(panic) => ApplyFault::Refused(format!("it panicked: {}", panic_text(&panic))),
+    };
+    match error {
+        ApplyFault::Database(cause) if passing(&cause) => Err(fault(cause)),
+        error => {
+            inner.rollback().await.map_err(&fault)?;
+            Ok(Some(said(&error)))
+        }
+    }
+}
+
+/// Deferred constraints speak now, while it can still be told which events break them.
+async fn settle(tx: &mut PgConnection) -> Result<(), sqlx::Error> {
+    sqlx::raw_sql("SET CONSTRAINTS ALL IMMEDIATE").execute(tx).await.map(drop)
+}
+
+/// Whether the same can succeed later. An owner that was stalled finds its session ended (25P03).
+fn passing(cause: &sqlx::Error) -> bool {
+    database::is_passing(cause)
+        || matches!(cause, sqlx::Error::PoolClosed)
+        || cause.as_database_error().and_then(DatabaseError::code).is_some_and(|c| c == "25P03")
+}
+
+fn panic_text(panic: &(dyn std::any::Any + Send)) -> &str {
+    let text = panic.downcast_ref::<&str>().copied();
+    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message")
+}
+
+/// The longest error kept, in characters.
+const MAX_ERROR_CHARS: usize = 2_000;
+
+/// An error with its causes, as text a table can keep.
+pub(super) fn said(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(next) = cause {
+        let line = next.to_string();
+        if !text.ends_with(&line) {
+            text = format!("{text}: {line}");
+        }
+        cause = next.source();
+    }
+    text.chars().map(|c| if c == '\0' { '\u{fffd}' } else { c }).take(MAX_ERROR_CHARS).collect()
+}

@@ -1,0 +1,32 @@
+//! Replayable read models and the engine that keeps them.
+//!
+//! A read model shows what happened; it decides nothing. Each is one file here and one of SQL, and
+//! exports the queries on it: nobody else speaks SQL to its tables.
+
+use std::sync::Arc;
+
+pub mod engine;
+pub mod query;
+
+pub mod access;
+pub mod log;
+pub mod registry;
+
+mod decode;
+mod transaction;
+
+use engine::Projection;
+
+/// Every read model, in the order of their subsystems.
+pub fn all() -> Vec<Arc<dyn Projection>> {
+    vec![
+        Arc::new(log::causation::Causation),
+        Arc::new(access::api_tokens::ApiTokens),
+        Arc::new(registry::block_log::BlockLog),
+        Arc::new(registry::blocked_packages::BlockedPackages),
+        Arc::new(registry::custom_rules::CustomRules),
+    ]
+}
+
+#[cfg(test)]
+mod versions;

@@ -1,0 +1,3 @@
+//! Read models about the log itself.
+
+pub mod causation;

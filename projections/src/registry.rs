@@ -1,0 +1,5 @@
+//! Read models about package registries.
+
+pub mod block_log;
+pub mod blocked_packages;
+pub mod custom_rules;
