@@ -1,0 +1,38 @@
+//! The scopes, as types: a handler's signature says what its caller must be allowed to do.
+
+use weir_aggregates::access::Scope;
+
+/// What a caller must be allowed to do.
+pub trait Needs: Send + Sync + 'static {
+    /// The scope; `None` is satisfied by any good token.
+    const SCOPE: Option<Scope>;
+}
+
+macro_rules! needs {
+    ($($(#[doc = $doc:literal])+ $name:ident = $scope:expr;)+) => {
+        $($(#[doc = $doc])+
+        #[derive(Debug, Clone, Copy)]
+        pub struct $name;
+
+        impl Needs for $name {
+            const SCOPE: Option<Scope> = $scope;
+        })+
+    };
+}
+
+needs! {
+    /// Any good token.
+    Anybody = None;
+    /// Read and tail events.
+    EventsRead = Some(Scope::EventsRead);
+    /// See projections.
+    ProjectionsRead = Some(Scope::ProjectionsRead);
+    /// Replay projections, redeliver dead letters.
+    ProjectionsWrite = Some(Scope::ProjectionsWrite);
+    /// See rules and blocks.
+    RulesRead = Some(Scope::RulesRead);
+    /// Change rules.
+    RulesWrite = Some(Scope::RulesWrite);
+    /// See, issue and revoke tokens.
+    TokensWrite = Some(Scope::TokensWrite);
+}

@@ -1,0 +1,198 @@
+//! Meters, for Prometheus at `/metrics`. Labels are words of a fixed vocabulary: never an address, a
+//! package or a principal.
+
+mod instruments;
+
+use std::{
+    pin::Pin,
+    task::{Context, Poll},
+    time::Duration,
+};
+
+use axum::{
+    body::Body,
+    extract::{Request, State},
+    middleware::Next,
+    response::Response,
+};
+use bytes::Bytes;
+use http::{HeaderValue, header::CONTENT_TYPE};
+use hyper::body::{Body as HttpBody, Frame, SizeHint};
+use opentelemetry::metrics::MeterProvider;
+use opentelemetry_sdk::metrics::SdkMeterProvider;
+use prometheus::{Encoder, TextEncoder};
+use tokio::time::Instant;
+use tracing::warn;
+use weir_log::tail::TailFault;
+
+use self::instruments::Instruments;
+use crate::{
+    problem::{Problem, chain},
+    registry::Packages,
+    state::ApiState,
+};
+
+/// Events taken from the tail at once.
+const BATCH: usize = 1_000;
+/// A pause after the tail was lost.
+const BREATHER: Duration = Duration::from_millis(200);
+/// How long a scrape waits for word of the projections.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// What counts and measures.
+pub struct Meters {
+    registry: prometheus::Registry,
+    instruments: Instruments,
+    /// Keeps the instruments connected to the registry.
+    _provider: SdkMeterProvider,
+}
+
+impl Meters {
+    /// With the counters of these ecosystems.
+    pub fn new(packages: &Packages) -> Self {
+        let registry = prometheus::Registry::new();
+        let exporter = opentelemetry_prometheus::exporter()
+            .with_registry(registry.clone())
+            .scope_info_enabled(false)
+            .without_target_info()
+            .without_units()
+            .build();
+        let mut provider = SdkMeterProvider::builder();
+        match exporter {
+            Ok(exporter) => provider = provider.with_reader(exporter),
+            Err(fault) => warn!(error = %fault, "meters are not exported"),
+        }
+        let provider = provider.with_view(instruments::buckets).build();
+        let instruments = Instruments::new(&provider.meter("weir"), packages);
+        Self { registry, instruments, _provider: provider }
+    }
+
+    fn text(&self) -> Result<String, prometheus::Error> {
+        let mut text = Vec::new();
+        TextEncoder::new().encode(&self.registry.gather(), &mut text)?;
+        Ok(String::from_utf8_lossy(&text).into_owned())
+    }
+}
+
+/// Shows the meters, in the text format of Prometheus.
+pub(crate) async fn show(State(state): State<ApiState>) -> Result<Response, Problem> {
+    let meters = state.meters();
+    meters.instruments.streams(state.streams().open());
+    meters.instruments.log(state.log().head(), state.log().hub().age());
+    // A scrape says what is known; of projections that cannot be asked it says what it knew.
+    match tokio::time::timeout(PATIENCE, state.engine().status()).await {
+        Ok(Ok(status)) => meters.instruments.projections(&status.projections),
+        Ok(Err(fault)) => warn!(error = chain(&fault), "the projections cannot be measured"),
+        Err(_) => warn!("the projections cannot be measured in time"),
+    }
+    let text = meters.text().map_err(|fault| Problem::internal(&fault))?;
+    let mut answer = Response::new(Body::from(text));
+    let format = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
+    answer.headers_mut().insert(CONTENT_TYPE, format);
+    Ok(answer)
+}
+
+/// Around the routes of package clients: how long they waited for the end of their answer.
+pub(crate) async fn around_packages(
+    State(state): State<ApiState>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let path = request.uri().path();
+    let served = state.packages().served().iter().find(|served| path.starts_with(served.prefix));
+    let Some(ecosystem) = served.map(|served| served.ecosystem) else {
+        return next.run(request).await;
+    };
+    let began = Instant::now();
+    let answer = next.run(request).await;
+    answer.map(|body| Body::new(Timed { body, state, ecosystem: ecosystem.as_str(), began }))
+}
+
+/// A body that tells the meters when it is gone: its last byte was sent, or its client went away.
+struct Timed {
+    body: Body,
+    state: ApiState,
+    ecosystem: &'static str,
+    began: Instant,
+}
+
+impl Drop for Timed {
+    fn drop(&mut self) {
+        self.state.meters().instruments.answered(self.ecosystem, self.began.elapsed());
+    }
+}
+
+impl HttpBody for Timed {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        Pin::new(&mut self.body).poll_frame(context)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+/// Follows the log for what only its events tell: how many, of what, and how soon they are seen.
+pub(crate) fn follow(state: &ApiState) {
+    let (follower, soft) = (state.clone(), state.lifecycle().soft().clone());
+    state.lifecycle().run("meters", async move {
+        soft.run_until_cancelled(count(&follower)).await;
+    });
+}
+
+async fn count(state: &ApiState) {
+    let log = state.log();
+    let mut tail = log.tail(log.head());
+    loop {
+        match tail.next(BATCH).await {
+            Ok(events) => state.meters().instruments.seen(&events, state.door().now()),
+            Err(TailFault::Stopped) => return,
+            Err(fault) => {
+                warn!(error = %fault, "meters lost the tail and go on from the head");
+                tokio::time::sleep(BREATHER).await;
+                tail = log.tail(log.head());
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::sse::testing::recorded;
+
+    #[test]
+    fn the_names_are_those_that_dashboards_ask_for() {
+        let meters = Meters::new(&Packages::default());
+        meters.instruments.streams(3);
+        meters.instruments.log(weir_events::position::Position(42), Duration::from_millis(20));
+        let event = Arc::new(recorded(42, "x"));
+        let now = event.recorded_at.plus_seconds(1);
+        meters.instruments.seen(&[event], now);
+        meters.instruments.answered("pypi", Duration::from_millis(3));
+        let text = meters.text().unwrap();
+        for line in [
+            "sse_clients 3",
+            "weir_log_head_position 42",
+            "weir_log_head_age_seconds 0.02",
+            "weir_log_appended_events_total{subsystem=\"registry\"} 1",
+            "append_to_visible_seconds_count 1",
+            "append_to_visible_seconds_sum 1",
+            "weir_registry_request_duration_seconds_count{ecosystem=\"pypi\"} 1",
+        ] {
+            assert!(text.lines().any(|l| l == line), "{line} is not in\n{text}");
+        }
+    }
+}

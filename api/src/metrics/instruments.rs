@@ -1,0 +1,177 @@
+//! The instruments, by the names that dashboards ask for.
+
+use std::{sync::Arc, time::Duration};
+
+use opentelemetry::{
+    KeyValue,
+    metrics::{AsyncInstrument, Counter, Gauge, Histogram, Meter, ObservableCounter},
+};
+use opentelemetry_sdk::metrics::{Aggregation, Instrument, InstrumentKind, Stream};
+use weir_events::{envelope::Recorded, kind::Subsystem, position::Position, timestamp::Timestamp};
+use weir_processors::registry::stats::Stats;
+use weir_projections::engine::status::ProjectionStatus;
+
+use crate::registry::{Packages, Served};
+
+/// From a tenth of a millisecond to a minute.
+const SECONDS: [f64; 15] =
+    [0.0001, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0, 15.0, 60.0];
+
+/// Every histogram here measures seconds.
+pub(super) fn buckets(instrument: &Instrument) -> Option<Stream> {
+    if instrument.kind() != InstrumentKind::Histogram {
+        return None;
+    }
+    let boundaries = SECONDS.to_vec();
+    let aggregation = Aggregation::ExplicitBucketHistogram { boundaries, record_min_max: false };
+    Stream::builder().with_aggregation(aggregation).build().ok()
+}
+
+pub(super) struct Instruments {
+    sse_clients: Gauge<u64>,
+    head_position: Gauge<i64>,
+    head_age: Gauge<f64>,
+    appended: Counter<u64>,
+    visible: Histogram<f64>,
+    lag_events: Gauge<u64>,
+    lag_seconds: Gauge<f64>,
+    dead_letters: Gauge<u64>,
+    durations: Histogram<f64>,
+    /// Read by their callbacks only.
+    _counted: Vec<ObservableCounter<u64>>,
+}
+
+impl Instruments {
+    pub(super) fn new(meter: &Meter, packages: &Packages) -> Self {
+        Self {
+            _counted: counted(meter, packages),
+            sse_clients: meter
+                .u64_gauge("sse_clients")
+                .with_description("Event streams open here")
+                .build(),
+            head_position: meter
+                .i64_gauge("weir_log_head_position")
+                .with_description("The last position this instance knows of")
+                .build(),
+            head_age: meter
+                .f64_gauge("weir_log_head_age_seconds")
+                .with_description("How long ago the database last confirmed the head")
+                .build(),
+            appended: meter
+                .u64_counter("weir_log_appended_events")
+                .with_description("Events appended by anybody since this instance started")
+                .build(),
+            visible: meter
+                .f64_histogram("append_to_visible_seconds")
+                .with_description("From the moment an event was decided until this instance saw it")
+                .build(),
+            lag_events: meter
+                .u64_gauge("projection_lag_events")
+                .with_description("Events a projection is behind the head")
+                .build(),
+            lag_seconds: meter
+                .f64_gauge("projection_lag_seconds")
+                .with_description("Age of the first event a projection has not applied")
+                .build(),
+            dead_letters: meter
+                .u64_gauge("projection_dead_letters")
+                .with_description("Events a projection could not apply")
+                .build(),
+            durations: meter
+                .f64_histogram("weir_registry_request_duration_seconds")
+                .with_description("How long package clients waited for the end of their answer")
+                .build(),
+        }
+    }
+
+    pub(super) fn streams(&self, open: usize) {
+        self.sse_clients.record(open as u64, &[]);
+    }
+
+    pub(super) fn log(&self, head: Position, age: Duration) {
+        self.head_position.record(head.0, &[]);
+        self.head_age.record(age.as_secs_f64(), &[]);
+    }
+
+    pub(super) fn projections(&self, projections: &[ProjectionStatus]) {
+        for projection in projections {
+            let labels = [KeyValue::new("projection", projection.name)];
+            self.lag_events.record(projection.lag_events, &labels);
+            self.lag_seconds.record(projection.lag_seconds, &labels);
+            self.dead_letters.record(projection.dead_letters, &labels);
+        }
+    }
+
+    pub(super) fn seen(&self, events: &[Arc<Recorded>], now: Timestamp) {
+        for subsystem in Subsystem::ALL {
+            let its = events.iter().filter(|event| event.subsystem() == Some(subsystem)).count();
+            if its > 0 {
+                let labels = [KeyValue::new("subsystem", subsystem.as_str())];
+                self.appended.add(its as u64, &labels);
+            }
+        }
+        for event in events {
+            self.visible.record(event.recorded_at.seconds_until(now).max(0.0), &[]);
+        }
+    }
+
+    pub(super) fn answered(&self, ecosystem: &'static str, took: Duration) {
+        let labels = [KeyValue::new("ecosystem", ecosystem)];
+        self.durations.record(took.as_secs_f64(), &labels);
+    }
+}
+
+/// One number of those that an ecosystem counts.
+type Read = fn(&Stats) -> u64;
+
+/// What the ecosystems count themselves, read when somebody looks.
+fn counted(meter: &Meter, packages: &Packages) -> Vec<ObservableCounter<u64>> {
+    let plain: [(_, _, Read); 6] = [
+        ("weir_registry_cache_hits", "Answered from what was here", |stats| stats.hits),
+        ("weir_registry_cache_misses", "Had to be fetched", |stats| stats.misses),
+        ("weir_registry_stale", "Answered from an old copy", |stats| stats.stale),
+        ("weir_registry_filtered", "Lists with something hidden or marked", |s| s.filtered),
+        ("weir_registry_upstream_requests", "Requests to upstreams", |s| s.upstream_requests),
+        ("weir_registry_upstream_failures", "Upstreams that failed", |s| s.upstream_failures),
+    ];
+    let mut counters: Vec<_> = plain
+        .into_iter()
+        .map(|(name, description, read)| {
+            observed(meter, packages, name, description, move |stats| vec![(read(stats), None)])
+        })
+        .collect();
+    // Operators' rules are the one source there is so far.
+    counters.push(observed(
+        meter,
+        packages,
+        "weir_registry_blocked",
+        "Downloads refused",
+        |stats| vec![(stats.blocked, Some(KeyValue::new("source", "rules")))],
+    ));
+    counters.push(observed(meter, packages, "weir_registry_requests", "Answers", |stats| {
+        let label = |status: u16| Some(KeyValue::new("status", i64::from(status)));
+        stats.requests.iter().map(|(status, n_answers)| (*n_answers, label(*status))).collect()
+    }));
+    counters
+}
+
+fn observed(
+    meter: &Meter,
+    packages: &Packages,
+    name: &'static str,
+    description: &'static str,
+    read: impl Fn(&Stats) -> Vec<(u64, Option<KeyValue>)> + Send + Sync + 'static,
+) -> ObservableCounter<u64> {
+    let served = packages.served().to_vec();
+    let counter = meter.u64_observable_counter(name).with_description(description);
+    let observe = move |observer: &dyn AsyncInstrument<u64>| {
+        for Served { ecosystem, stats, .. } in &served {
+            for (value, label) in read(&stats()) {
+                let ecosystem = KeyValue::new("ecosystem", ecosystem.as_str());
+                let labels: Vec<_> = [ecosystem].into_iter().chain(label).collect();
+                observer.observe(value, &labels);
+            }
+        }
+    };
+    counter.with_callback(observe).build()
+}

@@ -1,0 +1,151 @@
+//! The one table of problems. A code is never renamed and never means something else later.
+
+use http::StatusCode;
+
+/// A type of problem.
+#[derive(Debug)]
+pub struct ProblemType {
+    /// The code, which is also the end of its address.
+    pub code: &'static str,
+    /// The status it is answered with.
+    pub status: StatusCode,
+    /// What it is, in a few words.
+    pub title: &'static str,
+    /// What it means, and what to do about it.
+    pub doc: &'static str,
+}
+
+/// Declares the table: name, status, code, title, and the page that explains it.
+macro_rules! problems {
+    ($($name:ident $status:ident $code:literal $title:literal $doc:literal;)+) => {
+        $(#[doc = $title]
+        #[doc = ""]
+        #[doc = $doc]
+        pub static $name: ProblemType = ProblemType {
+            code: $code,
+            status: StatusCode::$status,
+            title: $title,
+            doc: $doc,
+        };)+
+
+        /// Every type of problem there is.
+        pub static TABLE: &[&ProblemType] = &[$(&$name),+];
+    };
+}
+
+problems! {
+    BAD_REQUEST BAD_REQUEST "bad_request" "The request cannot be read"
+        "The request breaks a rule of HTTP itself, such as an address that is not UTF-8.";
+    BAD_PARAMETER BAD_REQUEST "bad_parameter" "A parameter cannot be read"
+        "A part of the address after `?` is unknown, stands twice, or has a value that makes no sense. `errors` names it.";
+    BAD_BODY BAD_REQUEST "bad_body" "The body cannot be read"
+        "The body is not the JSON this endpoint takes. `errors` names the field; the OpenAPI document shows the whole shape.";
+    BAD_CURSOR BAD_REQUEST "bad_cursor" "The cursor cannot be read"
+        "A cursor is used exactly as it was given, with the same filter, on the same list. Start again without one.";
+    BAD_IDEMPOTENCY_KEY BAD_REQUEST "bad_idempotency_key" "The idempotency key cannot be used"
+        "The header Idempotency-Key has 1 to 255 printable ASCII characters, best a fresh UUID for each command.";
+    UNAUTHENTICATED UNAUTHORIZED "unauthenticated" "Who is asking?"
+        "Send a token as `authorization: Bearer rf_…`, as the password of Basic authentication, or sign in.";
+    BAD_TOKEN UNAUTHORIZED "bad_token" "The token opens nothing"
+        "The token is unknown, expired or revoked. Ask an operator for another; ten failures lock an address out for five minutes.";
+    MISSING_SCOPE FORBIDDEN "missing_scope" "The token may not do this"
+        "The token is good, but does not have the scope that this endpoint asks for. An operator can issue one that has it.";
+    CROSS_SITE FORBIDDEN "cross_site" "The request may come from another site"
+        "With a session cookie, everything but reading needs `content-type: application/json` and the header `x-weir-csrf: 1`, and must come from Weir's own pages. Programs use a token in `authorization` instead.";
+    NOT_FOUND NOT_FOUND "not_found" "There is nothing here"
+        "No resource has this address. The OpenAPI document at /api/openapi.json lists those that exist.";
+    NO_SUCH_EVENT NOT_FOUND "no_such_event" "There is no such event"
+        "The log has no event at this position: it lies beyond the head, or before what retention keeps.";
+    NO_SUCH_PROJECTION NOT_FOUND "no_such_projection" "There is no such projection"
+        "No read model of this build has this name. GET /api/projections lists them.";
+    NO_SUCH_DEAD_LETTER NOT_FOUND "no_such_dead_letter" "There is no such dead letter"
+        "Nothing is parked for this projection at this position; perhaps it was redelivered already.";
+    NO_SUCH_TOKEN NOT_FOUND "no_such_token" "There is no such token"
+        "No token has this id. GET /api/tokens lists those that were issued.";
+    NO_SUCH_RULE NOT_FOUND "no_such_rule" "There is no such rule"
+        "No rule has this id; perhaps it was removed. GET /api/rules lists those in force.";
+    METHOD_NOT_ALLOWED METHOD_NOT_ALLOWED "method_not_allowed" "The method does not exist here"
+        "The resource exists, but not with this method. The header Allow names those it has.";
+    NOT_ACCEPTABLE NOT_ACCEPTABLE "not_acceptable" "No such representation"
+        "Events come as `application/json` (a page) or `text/event-stream` (a live stream). Name one of them in Accept.";
+    REQUEST_TIMEOUT REQUEST_TIMEOUT "request_timeout" "The body took too long"
+        "The body of the request did not arrive in time. Send it again, at once.";
+    REPLAY_RUNNING CONFLICT "replay_running" "A replay is running"
+        "This projection is being rebuilt already. Wait for it, or cancel it first.";
+    NO_REPLAY CONFLICT "no_replay" "No replay is running"
+        "There is nothing to cancel: this projection is not being rebuilt.";
+    OPERATION_REFUSED CONFLICT "operation_refused" "The projection refused"
+        "The command is on record, and the worker that holds the projection could not carry it out; the detail says why.";
+    REFUSED_BEFORE CONFLICT "refused_before" "This was refused before"
+        "An earlier request with the same idempotency key was refused in these words. Use a fresh key to ask anew.";
+    RULE_EXISTS CONFLICT "rule_exists" "The rule exists already"
+        "A rule has this id already. Ids are made by Weir; ask again.";
+    CURSOR_EXPIRED GONE "cursor_expired" "The cursor is older than what is kept"
+        "Events up to this position were archived. Start again from the oldest event that is kept, which the detail names.";
+    CURSOR_OF_ANOTHER_LIFE GONE "cursor_of_another_life" "The cursor is from another life of the log"
+        "The log was restored or has failed over since. Start again; positions of before may name other events now.";
+    BODY_TOO_LARGE PAYLOAD_TOO_LARGE "body_too_large" "The body is too large"
+        "A JSON body has at most 1 MiB. Larger content does not belong into a command.";
+    URI_TOO_LONG URI_TOO_LONG "uri_too_long" "The address is too long"
+        "An address has at most 8 KiB. Filter by fewer names, or by subsystem.";
+    UNSUPPORTED_MEDIA_TYPE UNSUPPORTED_MEDIA_TYPE "unsupported_media_type" "The body is of another type"
+        "Send JSON, and say so: `content-type: application/json`.";
+    IDEMPOTENCY_KEY_REUSED UNPROCESSABLE_ENTITY "idempotency_key_reused" "The idempotency key belongs to another request"
+        "The same key came before with another method, address or body. Use a fresh key for each command, and the same key only to repeat it.";
+    RULE_REFUSED UNPROCESSABLE_ENTITY "rule_refused" "The rule makes no sense"
+        "The rule has the right shape, but not a meaning: `errors` names the field. Nothing was changed.";
+    TOKEN_REFUSED UNPROCESSABLE_ENTITY "token_refused" "The token cannot be issued"
+        "What was asked for is no token: `errors` names the field. Nothing was issued.";
+    POSITION_REFUSED UNPROCESSABLE_ENTITY "position_refused" "The position is not in the log"
+        "A replay starts between 0 and the head of the log.";
+    LOCKED_OUT TOO_MANY_REQUESTS "locked_out" "Too many failed attempts"
+        "Ten tokens from this address opened nothing. It is locked out for five minutes; Retry-After says how much is left.";
+    INTERNAL INTERNAL_SERVER_ERROR "internal" "Something broke inside"
+        "This is a fault of Weir's. The server's log says more under the id of this request.";
+    LOG_DAMAGED INTERNAL_SERVER_ERROR "log_damaged" "The log is damaged"
+        "An event is missing or cannot be read. Run `weir verify`, and find out who wrote around Weir.";
+    BUSY SERVICE_UNAVAILABLE "busy" "Too much is waiting"
+        "The queue for this work is full. Nothing was written; try again after what Retry-After says.";
+    DATABASE_AWAY SERVICE_UNAVAILABLE "database_away" "The database does not answer"
+        "Postgres is restarting, full, or cut off. Nothing was written; try again after what Retry-After says.";
+    OUTCOME_UNKNOWN SERVICE_UNAVAILABLE "outcome_unknown" "It is not known whether this was written"
+        "The connection to Postgres broke while it committed. Repeat the request with the same Idempotency-Key to learn what became of it.";
+    CONTENDED SERVICE_UNAVAILABLE "contended" "Others keep writing here"
+        "The same stream is written to so often that this command found no gap. Nothing was written; try again.";
+    NOT_REACHED SERVICE_UNAVAILABLE "not_reached" "The position is not reached yet"
+        "`min_position` asks for a view that is at least so new, and it did not get there in time. Try again, or ask without it.";
+    PROJECTION_HALTED SERVICE_UNAVAILABLE "projection_halted" "The projection is halted"
+        "The read model stopped at an event it could not apply. An operator looks at its dead letters, and replays it.";
+    NOT_BUILT SERVICE_UNAVAILABLE "not_built" "The view does not exist yet"
+        "No worker has built this read model so far. Start one (`weir worker`), and try again.";
+    NO_WORKER SERVICE_UNAVAILABLE "no_worker" "No worker took this up in time"
+        "The command is on record and will be carried out when a worker runs. Do not repeat it.";
+    TOO_MANY_STREAMS SERVICE_UNAVAILABLE "too_many_streams" "Too many event streams are open"
+        "This instance serves as many streams as it may. Close some, or ask another instance.";
+    STOPPING SERVICE_UNAVAILABLE "stopping" "This instance is stopping"
+        "The process was told to end and takes nothing new. Ask again; another instance or the next one answers.";
+    TIMED_OUT SERVICE_UNAVAILABLE "timed_out" "This took too long"
+        "The answer was not ready within 30 seconds. A command may still have been carried out: repeat it with the same Idempotency-Key.";
+}
+
+/// Finds a type by its code.
+pub fn find(code: &str) -> Option<&'static ProblemType> {
+    TABLE.iter().copied().find(|kind| kind.code == code)
+}
+
+/// The type that says no more than a bare status does.
+pub fn of_status(status: StatusCode) -> &'static ProblemType {
+    match status {
+        StatusCode::UNAUTHORIZED => &UNAUTHENTICATED,
+        StatusCode::FORBIDDEN => &MISSING_SCOPE,
+        StatusCode::NOT_FOUND => &NOT_FOUND,
+        StatusCode::METHOD_NOT_ALLOWED => &METHOD_NOT_ALLOWED,
+        StatusCode::NOT_ACCEPTABLE => &NOT_ACCEPTABLE,
+        StatusCode::REQUEST_TIMEOUT => &REQUEST_TIMEOUT,
+        StatusCode::PAYLOAD_TOO_LARGE => &BODY_TOO_LARGE,
+        StatusCode::URI_TOO_LONG => &URI_TOO_LONG,
+        StatusCode::UNSUPPORTED_MEDIA_TYPE => &UNSUPPORTED_MEDIA_TYPE,
+        status if status.is_server_error() => &INTERNAL,
+        _ => &BAD_REQUEST,
+    }
+}

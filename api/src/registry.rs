@@ -1,0 +1,79 @@
+//! The package firewall: its rules, what they blocked, and the ecosystems it serves.
+
+pub mod blocks;
+pub mod rules;
+
+use std::{sync::Arc, time::Duration};
+
+use axum::Router;
+use utoipa_axum::router::OpenApiRouter;
+use weir_aggregates::access::Scope;
+use weir_events::{position::Position, registry::Ecosystem};
+use weir_processors::registry::{plugin::RegistryPlugin, policy::Policy, stats::Stats};
+
+use crate::{
+    problem::{Problem, table::NOT_REACHED},
+    state::ApiState,
+};
+
+/// How long the answer to a command on rules waits until this instance goes by them.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// The ecosystems this process serves, and the rules it goes by.
+#[derive(Clone, Default)]
+pub struct Packages {
+    policy: Option<Policy>,
+    served: Vec<Served>,
+    routes: Router<ApiState>,
+}
+
+/// An ecosystem that is served.
+#[derive(Clone)]
+pub(crate) struct Served {
+    /// Which.
+    pub(crate) ecosystem: Ecosystem,
+    /// Where its addresses begin.
+    pub(crate) prefix: &'static str,
+    /// What happened since the process started.
+    pub(crate) stats: Arc<dyn Fn() -> Stats + Send + Sync>,
+}
+
+impl Packages {
+    /// Goes by these rules, and serves nothing yet.
+    pub fn new(policy: Policy) -> Self {
+        Self { policy: Some(policy), ..Self::default() }
+    }
+
+    /// Serves one more ecosystem, to those who have the scope.
+    #[must_use]
+    pub fn serving<P: RegistryPlugin>(mut self, plugin: Arc<P>, scope: Scope) -> Self {
+        let (ecosystem, prefix) = (plugin.name(), plugin.path_prefix());
+        let counted = Arc::clone(&plugin);
+        self.served.push(Served { ecosystem, prefix, stats: Arc::new(move || counted.stats()) });
+        self.routes = self.routes.merge(crate::pypi::router(plugin, scope));
+        self
+    }
+
+    pub(crate) fn served(&self) -> &[Served] {
+        &self.served
+    }
+
+    pub(crate) fn routes(&self) -> Router<ApiState> {
+        self.routes.clone()
+    }
+
+    /// Waits until this instance goes by the rules as of a position: who was answered that a rule
+    /// is in force finds it in force.
+    async fn go_by(&self, position: Position) -> Result<(), Problem> {
+        let Some(policy) = &self.policy else { return Ok(()) };
+        policy.reaches(position, PATIENCE).await.map_err(|late| {
+            let detail = format!("the rule is on record, but {late}; see GET /api/rules");
+            Problem::new(&NOT_REACHED, detail).retry_after(1)
+        })
+    }
+}
+
+/// The routes of the package firewall.
+pub fn routes() -> OpenApiRouter<ApiState> {
+    rules::routes().merge(blocks::routes())
+}

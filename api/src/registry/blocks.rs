@@ -1,0 +1,160 @@
+//! What was refused, to whom, and why.
+
+use axum::{Json, extract::State};
+use serde::Serialize;
+use utoipa::ToSchema;
+use utoipa_axum::{router::OpenApiRouter, routes};
+use weir_aggregates::registry::name::normalise;
+use weir_events::{
+    position::Position,
+    registry::{Ecosystem, Mask},
+    timestamp::Timestamp,
+};
+use weir_projections::registry::block_log::{self, BlockRow, Filter};
+
+use crate::{
+    ask::{Params, bad_parameter},
+    auth::{By, needs::RulesRead},
+    problem::Problem,
+    state::ApiState,
+    wait,
+};
+
+/// The name of the list, in cursors.
+const LIST: &str = "blocks";
+/// Blocks of a page when nobody says how many, and at most.
+const PAGE: (usize, usize) = (50, 1_000);
+
+/// The routes of blocks.
+pub fn routes() -> OpenApiRouter<ApiState> {
+    OpenApiRouter::new().routes(routes!(list))
+}
+
+/// Refused downloads, the newest first.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct BlockPage {
+    blocks: Vec<BlockView>,
+    /// Where the list goes on.
+    next: Option<String>,
+}
+
+/// A refused download.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct BlockView {
+    /// The event that records it.
+    #[schema(value_type = i64)]
+    position: Position,
+    /// When.
+    #[schema(value_type = String, format = DateTime)]
+    at: Timestamp,
+    /// The ecosystem.
+    #[schema(value_type = String)]
+    ecosystem: Ecosystem,
+    /// The package, by its normalised name.
+    package: String,
+    /// The version, where the file's name tells.
+    version: Option<String>,
+    /// The file's name.
+    file: String,
+    /// Which source said no.
+    source: String,
+    /// The rule that said no.
+    rule_id: Option<String>,
+    /// What the client was told.
+    reason: String,
+    /// How the version looks in lists.
+    #[schema(value_type = String)]
+    mask: Mask,
+    /// Who asked.
+    principal: String,
+}
+
+impl From<BlockRow> for BlockView {
+    fn from(row: BlockRow) -> Self {
+        Self {
+            position: row.position,
+            at: row.at,
+            ecosystem: row.ecosystem,
+            package: row.package,
+            version: row.version,
+            file: row.file,
+            source: row.source,
+            rule_id: row.rule_id,
+            reason: row.reason,
+            mask: row.mask,
+            principal: row.principal,
+        }
+    }
+}
+
+/// Lists refused downloads, the newest first
+#[utoipa::path(
+    get, path = "/api/blocks", tag = "registry", operation_id = "blocks",
+    params(
+        ("ecosystem" = Option<String>, Query, description = "Of this ecosystem"),
+        ("package" = Option<String>, Query, description = "Of this package, in any spelling"),
+        ("source" = Option<String>, Query, description = "By this source"),
+        ("principal" = Option<String>, Query, description = "Asked for by this principal"),
+        ("limit" = Option<usize>, Query, description = "1 to 1000, 50 by default"),
+        ("cursor" = Option<String>, Query, description = "Where the list before ended"),
+        ("min_position" = Option<i64>, Query, description = "At least so new an answer"),
+    ),
+    responses((status = 200, description = "The blocks", body = BlockPage)),
+)]
+async fn list(
+    State(state): State<ApiState>,
+    _: By<RulesRead>,
+    mut params: Params,
+) -> Result<Json<BlockPage>, Problem> {
+    let filter = filter(&mut params)?;
+    let limit = params.limit(PAGE.0, PAGE.1)?;
+    let cursor: Option<String> = params.take("cursor")?;
+    let key = format!("{filter:?}");
+    let before = cursor.map(|cursor| state.cursors().read(LIST, &key, &cursor)).transpose()?;
+    wait::projection(&state, "block_log", &mut params).await?;
+    params.done()?;
+    let rows = block_log::list(state.database(), &filter, before.map(Position), limit).await?;
+    let last = rows.last().filter(|_| rows.len() == limit).map(|row| row.position);
+    let next = last.map(|last| state.cursors().make(LIST, &key, last.0));
+    Ok(Json(BlockPage { blocks: rows.into_iter().map(BlockView::from).collect(), next }))
+}
+
+fn filter(params: &mut Params) -> Result<Filter, Problem> {
+    let ecosystem = params.take::<String>("ecosystem")?.map(|name| {
+        Ecosystem::find(&name).ok_or_else(|| {
+            let shown: String = name.chars().take(40).collect();
+            bad_parameter("ecosystem", format!("no ecosystem is called `{shown}`"))
+        })
+    });
+    let ecosystem = ecosystem.transpose()?;
+    let spelt = ecosystem.unwrap_or(Ecosystem::Pypi);
+    let package = params.take::<String>("package")?;
+    let package = package.map(|package| normalise(spelt, &package).into_owned());
+    let (source, principal) = (params.take("source")?, params.take("principal")?);
+    Ok(Filter { ecosystem, package, source, principal })
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::extract::FromRequestParts;
+
+    use super::*;
+
+    async fn asked(query: &str) -> Result<Filter, Problem> {
+        let request = http::Request::builder().uri(format!("/x?{query}")).body(()).unwrap();
+        let mut parts = request.into_parts().0;
+        filter(&mut Params::from_request_parts(&mut parts, &()).await?)
+    }
+
+    #[tokio::test]
+    async fn a_package_is_found_in_any_spelling() {
+        let filter = asked("package=Foo_Bar&principal=ci").await.unwrap();
+        let wanted = Filter {
+            package: Some("foo-bar".to_owned()),
+            principal: Some("ci".to_owned()),
+            ..Filter::default()
+        };
+        assert_eq!(filter, wanted);
+        assert_eq!(asked("ecosystem=gems").await.unwrap_err().status(), 400);
+    }
+}
