@@ -1,0 +1,89 @@
+//! What happens once in the life of a data directory: the configuration is written, the first
+//! admin gets a token.
+
+use std::fs::OpenOptions;
+use std::io::{self, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+
+use tracing::warn;
+
+use super::parts::Parts;
+use crate::config::{self, FlagValue};
+use crate::context::Context;
+use crate::discovery::{self, Found};
+use crate::exit::{Exit, Failure, chain};
+use crate::runtime;
+
+/// The first admin's token, and where it is kept.
+#[derive(Debug)]
+pub(super) struct Admin {
+    pub(super) token: String,
+    /// `None` when it could not be kept: it is shown all the same, it will not come again.
+    pub(super) kept_in: Option<PathBuf>,
+}
+
+/// Writes `weir.yaml` in the data directory, with this machine's own index, unless there is a
+/// configuration already.
+pub(super) fn write_config(context: &Context, flags: &[FlagValue]) -> Result<(), Failure> {
+    let loaded = context.load(flags)?;
+    let pypi = &loaded.config.registries.pypi;
+    if loaded.file.is_some() || pypi.upstream.is_some() || !pypi.enabled {
+        return Ok(());
+    }
+    let found = runtime::runtime()?.block_on(discovery::pypi(&loaded.config.server));
+    match found {
+        Ok(Found { upstream, by }) => {
+            let path = context.data_dir.join(config::FILE);
+            let set = [("registries.pypi.upstream", upstream.to_string())];
+            write_new(&path, &config::example(&set))?;
+            context.output.say(&format!(
+                "wrote {}: Python packages come from {}, as {by} says",
+                path.display(),
+                config::without_password(upstream.0.as_str())
+            ));
+        }
+        Err(unknown) => context.output.say(&format!(
+            "warning: Python packages are not served: {}; set registries.pypi.upstream in {} \
+             (`weir init` writes one)",
+            chain(&unknown),
+            context.data_dir.join(config::FILE).display()
+        )),
+    }
+    Ok(())
+}
+
+/// Writes a file that is not there yet, for this user only: an index may come with a password.
+pub(crate) fn write_new(path: &Path, text: &str) -> Result<(), Failure> {
+    let write = || -> io::Result<()> {
+        let mut open = OpenOptions::new();
+        let mut file = open.write(true).create_new(true).mode(0o600).open(path)?;
+        file.write_all(text.as_bytes())?;
+        file.sync_all()
+    };
+    write().map_err(|fault| {
+        let exit = match fault.kind() {
+            io::ErrorKind::AlreadyExists => Exit::Conflict,
+            _ => Exit::Failed,
+        };
+        Failure::new(exit, format!("could not write `{}`: {fault}", path.display()))
+    })
+}
+
+/// Issues the first admin's token, once in the life of a log, and keeps it for the commands on
+/// this machine.
+pub(super) async fn admin_token(
+    parts: &Parts,
+    context: &Context,
+) -> Result<Option<Admin>, Failure> {
+    let Some(issued) = parts.tokens().bootstrap().await? else { return Ok(None) };
+    let Some(token) = issued.token else { return Ok(None) };
+    let kept_in = match context.data_dir.keep_credentials(&token) {
+        Ok(path) => Some(path),
+        Err(fault) => {
+            warn!(error = chain(&fault), "the first admin's token could not be kept");
+            None
+        }
+    };
+    Ok(Some(Admin { token, kept_in }))
+}

@@ -1,0 +1,211 @@
+//! The parts of a process, put together in order and taken apart in reverse.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::net::TcpListener;
+use tracing::{info, warn};
+use weir_aggregates::access::Scope;
+use weir_api::registry::Packages;
+use weir_api::state::{ApiState, Settings};
+use weir_api::{router, serve};
+use weir_events::registry::Ecosystem;
+use weir_log::database::Database;
+use weir_log::lifecycle::Lifecycle;
+use weir_log::{Log, LogOptions};
+use weir_processors::access::Tokens;
+use weir_processors::clock::{Clock as _, SystemClock};
+use weir_processors::door::Door;
+use weir_processors::outbound::{Limits, Outbound};
+use weir_processors::registry::cache::FileCache;
+use weir_processors::registry::ledger::Ledger;
+use weir_processors::registry::policy::Policy;
+use weir_processors::registry::pypi::{Config as PypiConfig, Pypi};
+use weir_processors::sealer;
+use weir_projections::engine::{Engine, EngineOptions};
+
+use super::cache_dir;
+use crate::config::Config;
+use crate::config::auth::LoopbackPackages;
+use crate::data_dir::DataDir;
+use crate::exit::{Exit, Failure};
+
+/// How long projections and the sealer may take to put down what they hold.
+const WORK_PATIENCE: Duration = Duration::from_secs(1);
+/// How long the log's writer may take to answer what it took.
+const LOG_PATIENCE: Duration = Duration::from_millis(500);
+/// How long connections may take to be closed.
+const CLOSE_PATIENCE: Duration = Duration::from_millis(500);
+
+/// What a process does of the whole.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Role {
+    Everything,
+    Api,
+    Worker,
+    WorkerWithHealth,
+}
+
+impl Role {
+    /// Whether it serves people and package clients.
+    pub(super) const fn serves(self) -> bool {
+        matches!(self, Self::Everything | Self::Api)
+    }
+
+    /// Whether it keeps projections and seals.
+    const fn works(self) -> bool {
+        !matches!(self, Self::Api)
+    }
+
+    /// Whether it listens at all.
+    pub(super) const fn listens(self) -> bool {
+        !matches!(self, Self::Worker)
+    }
+}
+
+/// A running process.
+pub(super) struct Parts {
+    database: Database,
+    tokens: Tokens,
+    api: ApiState,
+    /// Stopped first: what the outside talks to.
+    outside: Lifecycle,
+    drain: Duration,
+    /// Stopped second: projections, sealer, downloads.
+    work: Lifecycle,
+    /// Stopped last: everything else appends to it.
+    log: Lifecycle,
+}
+
+impl Parts {
+    pub(super) async fn start(
+        config: &Config,
+        data_dir: &DataDir,
+        database: Database,
+        role: Role,
+    ) -> Result<Self, Failure> {
+        let (outside, work, log_tasks) = (Lifecycle::new(), Lifecycle::new(), Lifecycle::new());
+        let options: LogOptions = config.log.options();
+        let clock = SystemClock;
+        let log = Log::open(database.clone(), &options, clock.new_id(), &log_tasks).await?;
+        info!(head = %log.head(), incarnation = %log.incarnation(), "log opened");
+        let door = Door::new(log.clone(), Arc::new(clock));
+        let engine_options = EngineOptions { host: host_name(), ..EngineOptions::default() };
+        let engine = Engine::new(log, weir_projections::all(), clock.new_id(), engine_options);
+        if role.works() {
+            engine.start(&work);
+            sealer::start(&door, data_dir.seal_key()?, options.partition_events, &work);
+        }
+        let tokens = Tokens::new(door.clone());
+        let packages = if role.serves() {
+            packages(config, data_dir, &door, &work).await?
+        } else {
+            Packages::default()
+        };
+        let api = ApiState::new(weir_api::state::Parts {
+            door: door.clone(),
+            tokens: tokens.clone(),
+            engine,
+            packages,
+            settings: settings(config, data_dir, role)?,
+            lifecycle: outside.clone(),
+        });
+        let drain = config.server.linger.0 + config.server.shutdown_timeout.0;
+        Ok(Self { database, tokens, api, outside, drain, work, log: log_tasks })
+    }
+
+    pub(super) const fn tokens(&self) -> &Tokens {
+        &self.tokens
+    }
+
+    /// Begins to answer.
+    pub(super) fn listen(&self, listener: TcpListener) {
+        let state = self.api.clone();
+        let router = router::router(state.clone());
+        self.outside.run("api", serve::serve(listener, state, router));
+    }
+
+    /// Ends in order: who asks, who works, the log, the connections. Returns when all have ended,
+    /// after a few seconds at the latest.
+    pub(super) async fn stop(self) {
+        if !self.outside.stop(self.drain).await {
+            warn!("requests were still running and have been cut off");
+        }
+        if !self.work.stop(WORK_PATIENCE).await {
+            warn!("projections or seals were cut off; they go on where they were");
+        }
+        if !self.log.stop(LOG_PATIENCE).await {
+            warn!("the log's writer was cut off");
+        }
+        if tokio::time::timeout(CLOSE_PATIENCE, self.database.close()).await.is_err() {
+            warn!("connections to the database were cut off");
+        }
+        info!("stopped");
+    }
+}
+
+fn settings(config: &Config, data_dir: &DataDir, role: Role) -> Result<Settings, Failure> {
+    let open = match config.auth.loopback_packages {
+        Some(loopback) => loopback == LoopbackPackages::Open,
+        None => role == Role::Everything,
+    };
+    if config.lets_a_proxy_in(open) {
+        warn!(
+            "server.public_url is set, server.trusted_proxies is not: behind a proxy on this \
+             machine everybody may install packages without a token"
+        );
+    }
+    let server = &config.server;
+    let secret = match server.secret {
+        Some(secret) => secret.0,
+        None => data_dir.api_key()?,
+    };
+    Ok(Settings {
+        loopback_packages_open: open,
+        trusted_proxies: server.trusted_proxies.clone(),
+        max_connections: server.max_connections,
+        max_sse_clients: server.max_streams,
+        linger: server.linger.0,
+        drain: server.shutdown_timeout.0,
+        ..Settings::new(secret)
+    })
+}
+
+/// The package firewall: the live rules, and the ecosystems that are served.
+async fn packages(
+    config: &Config,
+    data_dir: &DataDir,
+    door: &Door,
+    lifecycle: &Lifecycle,
+) -> Result<Packages, Failure> {
+    let policy = Policy::start(door.log(), lifecycle).await?;
+    let packages = Packages::new(policy.clone());
+    let section = &config.registries.pypi;
+    if !section.enabled {
+        return Ok(packages);
+    }
+    if section.upstream.is_none() {
+        warn!("registries.pypi.upstream is not set: Python packages are not served");
+    }
+    let root = cache_dir(config, data_dir);
+    let opened = FileCache::open(root.clone(), config.cache.max_size.0).await;
+    let (cache, repair) = opened.map_err(|fault| {
+        Failure::failed(format!("could not open the cache `{}`: {fault}", root.display()))
+    })?;
+    info!(?repair, "cache opened");
+    let outbound = Outbound::new(door.log().incarnation().0, Limits::default())?;
+    let mut python = PypiConfig::of(section.upstream.clone().map(|url| url.0));
+    python.keeping.ttl = section.page_ttl.0;
+    python.keeping.stale_for = section.stale_for.0;
+    let ledger = Ledger::new(Ecosystem::Pypi, door.clone());
+    let python = Pypi::new(&python, policy, ledger, outbound, cache, lifecycle);
+    let python = python.map_err(|fault| {
+        Failure::new(Exit::Usage, format!("registries.pypi.upstream cannot be used: {fault}"))
+    })?;
+    Ok(packages.serving(Arc::new(python), Scope::RegistryPypi))
+}
+
+/// What this machine is called, for the owner column of `weir status`.
+fn host_name() -> String {
+    rustix::system::uname().nodename().to_string_lossy().into_owned()
+}

@@ -1,0 +1,33 @@
+//! `auth`: who may pass.
+
+use serde::{Deserialize, Serialize};
+
+use super::Config;
+use super::section::section;
+
+section! {
+    /// Who may pass. Everything but health and package downloads from this machine needs a token.
+    Auth at "auth" {
+        /// Package clients on this machine: `open` lets them through as principal `local`,
+        /// `closed` wants a token from them too. Unless given, open for `weir up`, closed for
+        /// `weir api`. A proxy on this machine makes everybody look like this machine, unless it
+        /// is one of `server.trusted_proxies`.
+        loopback_packages: Option<LoopbackPackages> = None,
+    }
+}
+
+/// What package clients on this machine need.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum LoopbackPackages {
+    Open,
+    Closed,
+}
+
+impl Config {
+    /// Whether everybody behind a proxy on this machine is let through as `local`: a proxy is
+    /// known of, but not whose word counts.
+    pub(crate) fn lets_a_proxy_in(&self, open: bool) -> bool {
+        open && self.server.public_url.is_some() && self.server.trusted_proxies.is_empty()
+    }
+}

@@ -1,0 +1,255 @@
+//! Values that are more than a number or a text: spans of time, sizes, addresses, secrets.
+
+use std::fmt;
+use std::str::FromStr;
+use std::time::Duration;
+
+use reqwest::Url;
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
+
+/// A span of time: `250ms`, `30s`, `5m`, `24h`, `7d`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Span(pub(crate) Duration);
+
+const SPANS: [(&str, u64); 5] =
+    [("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1_000), ("ms", 1)];
+
+impl Span {
+    pub(crate) const fn seconds(seconds: u64) -> Self {
+        Self(Duration::from_secs(seconds))
+    }
+
+    pub(crate) const fn millis(millis: u64) -> Self {
+        Self(Duration::from_millis(millis))
+    }
+}
+
+impl FromStr for Span {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let fault = || format!("`{text}` is not a span of time; write one like 250ms, 30s or 24h");
+        let (number, unit) = number_and_unit(text).ok_or_else(fault)?;
+        let millis = SPANS.iter().find(|(name, _)| *name == unit).ok_or_else(fault)?.1;
+        number.checked_mul(millis).map(|all| Self(Duration::from_millis(all))).ok_or_else(fault)
+    }
+}
+
+impl fmt::Display for Span {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let millis = u64::try_from(self.0.as_millis()).unwrap_or(u64::MAX);
+        match SPANS.iter().find(|(_, size)| millis != 0 && millis.is_multiple_of(*size)) {
+            Some((unit, size)) => write!(f, "{}{unit}", millis / size),
+            None => write!(f, "{millis}ms"),
+        }
+    }
+}
+
+/// A number of bytes: `64MiB`, `50GB`, `4096`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Size(pub(crate) u64);
+
+const SIZES: [(&str, u64); 9] = [
+    ("TiB", 1 << 40),
+    ("TB", 1_000_000_000_000),
+    ("GiB", 1 << 30),
+    ("GB", 1_000_000_000),
+    ("MiB", 1 << 20),
+    ("MB", 1_000_000),
+    ("KiB", 1 << 10),
+    ("kB", 1_000),
+    ("B", 1),
+];
+
+impl FromStr for Size {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let fault = || format!("`{text}` is not a size; write one like 64MiB or 50GB");
+        let (number, unit) = number_and_unit(text).ok_or_else(fault)?;
+        let unit = if unit.is_empty() { "B" } else { unit };
+        let bytes = SIZES.iter().find(|(name, _)| name.eq_ignore_ascii_case(unit));
+        number.checked_mul(bytes.ok_or_else(fault)?.1).map(Self).ok_or_else(fault)
+    }
+}
+
+impl fmt::Display for Size {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let fits = |(_, size): &&(&str, u64)| self.0 != 0 && self.0.is_multiple_of(*size);
+        let (unit, size) = SIZES.iter().find(fits).unwrap_or(&("B", 1));
+        write!(f, "{}{unit}", self.0 / size)
+    }
+}
+
+fn number_and_unit(text: &str) -> Option<(u64, &str)> {
+    let split = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(split);
+    Some((number.parse().ok()?, unit.trim_start()))
+}
+
+/// An HTTP or HTTPS address.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct HttpUrl(pub(crate) Url);
+
+impl FromStr for HttpUrl {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let shown = without_password(text);
+        match Url::parse(text) {
+            Ok(url) if matches!(url.scheme(), "http" | "https") && url.has_host() => Ok(Self(url)),
+            Ok(_) => Err(format!("`{shown}` is not an http or https address")),
+            Err(fault) => Err(format!("`{shown}` is not an address: {fault}")),
+        }
+    }
+}
+
+impl fmt::Display for HttpUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0.as_str())
+    }
+}
+
+/// 32 secret bytes, written as 64 hexadecimal digits. Never shown.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct SecretKey(pub(crate) [u8; 32]);
+
+impl FromStr for SecretKey {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let mut bytes = [0; 32];
+        hex::decode_to_slice(text, &mut bytes)
+            .map(|()| Self(bytes))
+            .map_err(|_| "a secret key has 64 hexadecimal digits".to_owned())
+    }
+}
+
+impl fmt::Display for SecretKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&hex::encode(self.0))
+    }
+}
+
+impl fmt::Debug for SecretKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("SecretKey(…)")
+    }
+}
+
+/// The address of a database. Its password is never shown.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub(crate) struct DatabaseUrl(pub(crate) String);
+
+impl fmt::Debug for DatabaseUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&without_password(&self.0))
+    }
+}
+
+/// An address as it may be shown: without the password of its user or of its parameters.
+pub(crate) fn without_password(address: &str) -> String {
+    let mut shown = address.to_owned();
+    if let Some(start) = shown.find("://").map(|at| at + 3) {
+        let end = shown[start..].find(['/', '?', '#']).map_or(shown.len(), |at| start + at);
+        if let Some(at) = shown[start..end].rfind('@').map(|at| start + at)
+            && let Some(colon) = shown[start..at].find(':').map(|colon| start + colon)
+        {
+            shown.replace_range(colon + 1..at, "…");
+        }
+    }
+    if let Some(value) = shown.find("password=").map(|at| at + "password=".len()) {
+        let end = shown[value..].find('&').map_or(shown.len(), |at| value + at);
+        shown.replace_range(value..end, "…");
+    }
+    shown
+}
+
+/// Text types are written and read as text.
+macro_rules! as_text {
+    ($($type:ty),+) => {$(
+        impl Serialize for $type {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_str(self)
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $type {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
+            }
+        }
+    )+};
+}
+
+as_text!(Span, Size, HttpUrl, SecretKey);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spans_are_read_and_written_in_the_largest_unit_that_fits() {
+        for (text, millis, shown) in [
+            ("250ms", 250, "250ms"),
+            ("90s", 90_000, "90s"),
+            ("120s", 120_000, "2m"),
+            ("24h", 86_400_000, "1d"),
+            ("0s", 0, "0ms"),
+        ] {
+            let span: Span = text.parse().unwrap();
+            assert_eq!((span.0, span.to_string()), (Duration::from_millis(millis), shown.into()));
+        }
+        for text in ["", "5", "s", "5 weeks", "-1s", "1.5h", "99999999999999999d"] {
+            assert!(text.parse::<Span>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn sizes_are_read_and_written_in_the_largest_unit_that_fits() {
+        for (text, bytes, shown) in [
+            ("64MiB", 64 << 20, "64MiB"),
+            ("50 gb", 50_000_000_000, "50GB"),
+            ("4096", 4096, "4KiB"),
+        ] {
+            let size: Size = text.parse().unwrap();
+            assert_eq!((size.0, size.to_string()), (bytes, shown.to_owned()));
+        }
+        for text in ["", "GB", "5 apples", "99999999999TiB"] {
+            assert!(text.parse::<Size>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn only_http_addresses_are_upstreams() {
+        assert!("https://u:p@mirror.example/simple/".parse::<HttpUrl>().is_ok());
+        for text in ["mirror.example", "ftp://mirror.example/", "file:///etc/passwd", "http://"] {
+            assert!(text.parse::<HttpUrl>().is_err(), "{text}");
+        }
+        let fault = "ftp://u:hunter2@mirror.example".parse::<HttpUrl>().unwrap_err();
+        assert!(!fault.contains("hunter2"), "{fault}");
+    }
+
+    #[test]
+    fn a_secret_key_is_read_and_not_printed() {
+        let text = "5a".repeat(32);
+        let key: SecretKey = text.parse().unwrap();
+        assert_eq!(key.0, [0x5a; 32]);
+        assert!(!format!("{key:?}").contains("5a5a"));
+        let fault = "5a5a".parse::<SecretKey>().unwrap_err();
+        assert!(!fault.contains("5a5a"), "{fault}");
+    }
+
+    #[test]
+    fn passwords_of_addresses_are_not_shown() {
+        for (address, shown) in [
+            ("postgres://weir:p@ss:w@db.example/weir", "postgres://weir:…@db.example/weir"),
+            ("postgres:///weir?password=x&host=/run", "postgres:///weir?password=…&host=/run"),
+            ("postgres://weir@db.example/a:b@c", "postgres://weir@db.example/a:b@c"),
+            ("no address: at@all", "no address: at@all"),
+        ] {
+            assert_eq!(without_password(address), shown);
+        }
+    }
+}
