@@ -1,0 +1,9 @@
+//! The log, by what it promises.
+
+mod conflicts;
+mod eventually;
+mod idempotency;
+mod order;
+mod outage;
+mod seals;
+mod tails;

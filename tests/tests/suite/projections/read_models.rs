@@ -1,0 +1,227 @@
+//! The read models show what happened, whatever the batches were.
+
+use weir_events::{
+    access::{self, TokenIssued, TokenRevoked},
+    codec::EventSet,
+    position::Position,
+    registry::{self, Ecosystem, Mask, Rule, RuleAdded, RuleChanged, RuleRemoved},
+    timestamp::Timestamp,
+};
+use weir_log::append::Outcome;
+use weir_projections::{
+    access::api_tokens,
+    all,
+    engine::EngineOptions,
+    log::causation,
+    query::QueryFault,
+    registry::{block_log, blocked_packages, custom_rules},
+};
+use weir_tests::{
+    deadline::PATIENCE,
+    events::{blocked, facts, meta},
+    process::{Process, options},
+};
+
+use super::Stage;
+
+async fn append<E: EventSet>(stage: &Stage, to: &str, events: &[E]) -> Position {
+    match stage.log.log.append(facts(to, events)).await.expect("append") {
+        Outcome::Appended(at) => at.last,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn rule(id: &str, versions: &str) -> Rule {
+    Rule {
+        id: id.to_owned(),
+        ecosystem: Ecosystem::Pypi,
+        package: "six".to_owned(),
+        versions: versions.to_owned(),
+        reason: "not reviewed".to_owned(),
+        mask: Mask::Hide,
+    }
+}
+
+/// A stage where all read models live, in batches of few events.
+async fn stage() -> (Stage, Process) {
+    let stage = Stage::new(all()).await;
+    let small = EngineOptions { live_batch: 3, ..options() };
+    let worker = Process::start(&stage.database, all(), small).await;
+    (stage, worker)
+}
+
+async fn all_reach(stage: &Stage, last: Position) {
+    for projection in all() {
+        stage.asking.wait_for(projection.name(), last, PATIENCE).await.expect("it gets there");
+    }
+}
+
+#[tokio::test]
+async fn before_a_worker_ran_a_query_says_what_is_missing() {
+    let stage = Stage::new(all()).await;
+    let missing = custom_rules::list(stage.log.log.database(), None, 10).await;
+    let missing = missing.expect_err("nothing is built");
+    assert!(matches!(missing, QueryFault::NotBuilt("registry.custom_rules")), "{missing:?}");
+    assert!(missing.passing());
+}
+
+#[tokio::test]
+async fn blocks_are_listed_newest_first_page_by_page_and_counted_per_version() {
+    let (stage, worker) = stage().await;
+    let database = stage.log.log.database();
+    let events: Vec<_> = (0..40).map(|n| blocked(n % 4)).collect();
+    let last = append(&stage, "registry/decisions/2026-11-28/pypi", &events).await;
+    all_reach(&stage, last).await;
+
+    let (mut before, mut positions) = (None, Vec::new());
+    loop {
+        let page = block_log::list(database, &block_log::Filter::default(), before, 15).await;
+        let page = page.expect("a page");
+        let Some(oldest) = page.last() else { break };
+        before = Some(oldest.position);
+        positions.extend(page.iter().map(|row| row.position.0));
+    }
+    assert_eq!(positions, (1..=40).rev().collect::<Vec<_>>());
+    let filter = block_log::Filter {
+        ecosystem: Some(Ecosystem::Pypi),
+        package: Some("six".to_owned()),
+        source: Some("rules".to_owned()),
+        principal: Some("tester".to_owned()),
+    };
+    let rows = block_log::list(database, &filter, None, 1_000).await.expect("rows");
+    assert_eq!(rows.len(), 40);
+    assert_eq!(rows[0].reason, "six 1.3 is not to be used here");
+    assert_eq!((rows[0].version.as_deref(), rows[0].mask), (Some("1.3"), Mask::Mark));
+    let other = block_log::Filter { package: Some("seven".to_owned()), ..filter };
+    assert!(block_log::list(database, &other, None, 10).await.expect("rows").is_empty());
+
+    let packages = blocked_packages::list(database, None, 10).await.expect("rows");
+    let counts: Vec<_> = packages
+        .iter()
+        .map(|row| (row.version.as_deref().unwrap_or(""), row.n_blocks, row.last_position.0))
+        .collect();
+    assert_eq!(counts, [("1.3", 10, 40), ("1.2", 10, 39), ("1.1", 10, 38), ("1.0", 10, 37)]);
+    worker.stop().await;
+}
+
+#[tokio::test]
+async fn rules_in_force_are_the_last_word_on_each_and_removed_ones_are_gone() {
+    let (stage, worker) = stage().await;
+    let database = stage.log.log.database();
+    let events: [registry::Event; 6] = [
+        RuleAdded { rule: rule("a", ">=1") }.into(),
+        RuleAdded { rule: rule("b", ">=1") }.into(),
+        RuleChanged { rule: rule("a", ">=2") }.into(),
+        RuleRemoved { id: "b".to_owned() }.into(),
+        RuleAdded { rule: rule("c", ">=1") }.into(),
+        RuleChanged { rule: rule("a", ">=3") }.into(),
+    ];
+    let last = append(&stage, "registry/rules", &events).await;
+    all_reach(&stage, last).await;
+    let rules = custom_rules::list(database, None, 10).await.expect("rows");
+    let said: Vec<_> = rules
+        .iter()
+        .map(|row| (row.rule.id.as_str(), row.rule.versions.as_str(), row.position.0))
+        .collect();
+    assert_eq!(said, [("a", ">=3", 6), ("c", ">=1", 5)]);
+    assert_eq!(custom_rules::list(database, Some("a"), 10).await.expect("rows").len(), 1);
+    assert_eq!(custom_rules::find(database, "b").await.expect("an answer"), None);
+    let found = custom_rules::find(database, "a").await.expect("an answer").expect("a rule");
+    assert_eq!((found.rule, found.changed_by.as_str()), (rule("a", ">=3"), "tester"));
+    worker.stop().await;
+}
+
+#[tokio::test]
+async fn tokens_are_listed_with_their_scopes_and_their_end() {
+    let (stage, worker) = stage().await;
+    let database = stage.log.log.database();
+    let issued = |id: &str, scopes: &[&str]| TokenIssued {
+        token_id: id.to_owned(),
+        name: format!("token {id}"),
+        scopes: scopes.iter().map(ToString::to_string).collect(),
+        expires_at: (id == "b").then_some(Timestamp::from_micros(9_000_000)),
+    };
+    let events: [access::Event; 4] = [
+        issued("a", &["admin", "an odd \"scope\""]).into(),
+        issued("b", &["rules:read"]).into(),
+        TokenRevoked { token_id: "a".to_owned() }.into(),
+        issued("c", &[]).into(),
+    ];
+    let last = append(&stage, "access/token/any", &events).await;
+    all_reach(&stage, last).await;
+    let tokens = api_tokens::list(database, None, 10).await.expect("rows");
+    let ids: Vec<_> = tokens.iter().map(|t| (t.id.as_str(), t.revoked_at.is_some())).collect();
+    assert_eq!(ids, [("c", false), ("b", false), ("a", true)]);
+    assert_eq!(tokens[2].scopes, ["admin", "an odd \"scope\""]);
+    assert_eq!(
+        (tokens[0].scopes.len(), tokens[1].expires_at.map(Timestamp::micros)),
+        (0, Some(9_000_000))
+    );
+    let found = api_tokens::find(database, "b").await.expect("an answer").expect("a token");
+    assert_eq!((found.name.as_str(), found.issued_by.as_str()), ("token b", "tester"));
+    assert_eq!(api_tokens::find(database, "d").await.expect("an answer"), None);
+    worker.stop().await;
+}
+
+#[tokio::test]
+async fn a_chain_is_every_event_of_one_first_cause_in_order() {
+    let (stage, worker) = stage().await;
+    let first = meta();
+    let mut chain = Vec::new();
+    let mut cause = None;
+    for _ in 0..3 {
+        append(&stage, "elsewhere", &[blocked(1)]).await;
+        let mut meta = meta();
+        (meta.correlation_id, meta.causation_id) = (first.correlation_id, cause);
+        cause = Some(meta.event_id);
+        let mut append = facts("chain", &[blocked(2)]);
+        append.writes[0].events[0] =
+            weir_events::envelope::NewEvent::new(&blocked(2), &meta).expect("encode");
+        match stage.log.log.append(append).await.expect("append") {
+            Outcome::Appended(at) => chain.push((at.last, meta.event_id, meta.causation_id)),
+            other => panic!("{other:?}"),
+        }
+    }
+    stage.reaches("causation", stage.log.log.head()).await;
+    let database = stage.log.log.database();
+    for (position, ..) in &chain {
+        let links = causation::chain(database, *position).await.expect("a chain");
+        assert!(links.iter().all(|link| link.correlation_id == first.correlation_id));
+        let said: Vec<_> =
+            links.iter().map(|link| (link.position, link.event_id, link.causation_id)).collect();
+        assert_eq!(said, chain);
+    }
+    assert!(causation::chain(database, Position(99)).await.expect("a chain").is_empty());
+    worker.stop().await;
+}
+
+#[tokio::test]
+async fn every_read_model_is_the_same_rebuilt_in_large_batches_as_lived_in_small_ones() {
+    let (stage, worker) = stage().await;
+    let mut last = Position::START;
+    for n in 0..60_u64 {
+        let id = format!("r{}", n % 5);
+        let one: registry::Event = match n % 6 {
+            0 => RuleAdded { rule: rule(&id, ">=1") }.into(),
+            1 => RuleChanged { rule: rule(&id, &format!(">={n}")) }.into(),
+            2 => RuleRemoved { id }.into(),
+            _ => blocked(n % 7),
+        };
+        last =
+            append(&stage, "facts", &[one, blocked(n % 3), weir_tests::events::allowed(n)]).await;
+        let token: access::Event = if n % 2 == 0 {
+            let token_id = format!("t{n}");
+            TokenIssued { token_id, name: "t".into(), scopes: vec![], expires_at: None }.into()
+        } else {
+            TokenRevoked { token_id: format!("t{}", n - 1) }.into()
+        };
+        last = last.max(append(&stage, "tokens", &[token]).await);
+    }
+    all_reach(&stage, last).await;
+    for projection in all() {
+        let report = stage.asking.check(projection.name(), |_| ()).await.expect("a report");
+        assert!(report.equal(), "{}: {report:#?}", projection.name());
+        assert!(report.tables.iter().all(|table| table.n_rows > 0), "{report:?}");
+    }
+    worker.stop().await;
+}
