@@ -75,7 +75,12 @@ DECLARE
     name text;
 BEGIN
     IF to_regnamespace(quote_ident(subsystem)) IS NULL THEN
-        EXECUTE format('CREATE SCHEMA IF NOT EXISTS %I', subsystem);
+        BEGIN
+            EXECUTE format('CREATE SCHEMA %I', subsystem);
+        EXCEPTION WHEN duplicate_schema OR unique_violation THEN
+            -- A neighbour of the same subsystem was quicker, and has committed.
+            NULL;
+        END;
     END IF;
     FOREACH name IN ARRAY tables LOOP
         BEGIN

@@ -31,7 +31,7 @@ use weir_log::{
     read::{Filter, ReadFault},
     tail::TailFault,
 };
-use weir_processors::access::Principal;
+use weir_processors::access::{Principal, Revoked};
 
 use self::{client::Client, frames::Frames};
 use crate::{
@@ -103,7 +103,7 @@ pub struct Wish {
 pub async fn open(
     state: &ApiState,
     principal: Principal,
-    revocations: broadcast::Receiver<String>,
+    revocations: broadcast::Receiver<Revoked>,
     wish: Wish,
 ) -> Result<Response, Problem> {
     if state.stopping() {

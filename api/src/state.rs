@@ -5,7 +5,10 @@ use std::{net::IpAddr, sync::Arc, time::Duration};
 use tokio::sync::broadcast;
 use weir_events::timestamp::Timestamp;
 use weir_log::{Log, database::Database, lifecycle::Lifecycle};
-use weir_processors::{access::Tokens, door::Door};
+use weir_processors::{
+    access::{Revoked, Tokens},
+    door::Door,
+};
 use weir_projections::engine::Engine;
 
 use crate::{health::Schema, metrics::Meters, page::Cursors, registry::Packages, sse::Streams};
@@ -76,7 +79,7 @@ struct Inner {
     streams: Streams,
     meters: Meters,
     schema: Schema,
-    revoked: broadcast::Sender<String>,
+    revoked: broadcast::Sender<Revoked>,
     started_at: Timestamp,
 }
 
@@ -168,7 +171,7 @@ impl ApiState {
         &self.inner.schema
     }
 
-    pub(crate) fn revocations(&self) -> broadcast::Receiver<String> {
+    pub(crate) fn revocations(&self) -> broadcast::Receiver<Revoked> {
         self.inner.revoked.subscribe()
     }
 }

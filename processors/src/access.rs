@@ -21,6 +21,7 @@ use weir_events::{
 };
 use weir_log::{database::DatabaseFault, idempotency::CommandKey};
 
+pub use self::watch::Revoked;
 use self::{known::Known, lockout::Lockout, secret::Secret};
 use crate::{
     caller::Caller,

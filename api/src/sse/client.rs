@@ -17,7 +17,7 @@ use weir_log::{
     read::Filter,
     tail::{Tail, TailFault},
 };
-use weir_processors::access::Principal;
+use weir_processors::access::{Principal, Revoked};
 
 use super::text;
 use crate::state::ApiState;
@@ -37,7 +37,7 @@ const MAX_HIDDEN: u32 = 1_000;
 pub(super) struct Client {
     state: ApiState,
     principal: Principal,
-    revocations: broadcast::Receiver<String>,
+    revocations: broadcast::Receiver<Revoked>,
     tail: Tail,
     life: Incarnation,
     filter: Filter,
@@ -74,7 +74,7 @@ impl Client {
     pub(super) fn new(
         state: ApiState,
         principal: Principal,
-        revocations: broadcast::Receiver<String>,
+        revocations: broadcast::Receiver<Revoked>,
         place: OwnedSemaphorePermit,
         life: Incarnation,
         after: Cursor,
@@ -195,7 +195,9 @@ impl Client {
             [one] => Some(one.clone()),
             several => {
                 let mut chunk = BytesMut::with_capacity(n_bytes);
-                several.iter().for_each(|frame| chunk.extend_from_slice(frame));
+                for frame in several {
+                    chunk.extend_from_slice(frame);
+                }
                 Some(chunk.freeze())
             }
         }
@@ -212,10 +214,11 @@ impl Client {
             biased;
             () = self.state.lifecycle().soft().cancelled() => Wake::End("this instance is stopping"),
             heard = self.revocations.recv() => match heard {
-                Ok(id) if self.principal.token_id.as_deref() == Some(id.as_str()) => {
+                Ok(Revoked::Token(id)) if self.principal.token_id.as_deref() == Some(&*id) => {
                     Wake::End("the token was revoked")
                 }
-                Ok(_) => Wake::Look,
+                Ok(Revoked::Token(_)) => Wake::Look,
+                Ok(Revoked::Perhaps) => Wake::End("sign in again"),
                 // Ours may have been among those that were missed.
                 Err(broadcast::error::RecvError::Lagged(_)) => Wake::End("sign in again"),
                 Err(broadcast::error::RecvError::Closed) => Wake::End("this instance is stopping"),

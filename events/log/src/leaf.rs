@@ -15,27 +15,44 @@ const DOMAIN: &[u8] = b"weir.leaf.v1\0";
 
 /// The leaf of an event on its way to the log.
 pub fn of_new(stream: &StreamName, event: &NewEvent, recorded_at: Timestamp) -> [u8; 32] {
-    hash(stream, event.kind, event.schema, recorded_at, &event.payload, &event.meta)
+    let NewEvent { kind, schema, payload, meta } = event;
+    let mut bytes = Vec::new();
+    canonical(&mut bytes, stream, *kind, *schema, recorded_at, [payload, meta]);
+    *blake3::hash(&bytes).as_bytes()
 }
 
 /// The leaf that the columns of a stored event ask for.
 pub fn of_recorded(event: &Recorded) -> [u8; 32] {
-    let Recorded { stream, kind, schema, recorded_at, payload, meta, .. } = event;
-    hash(stream, *kind, *schema, *recorded_at, payload, meta)
+    Leaves::default().of(event)
 }
 
-/// Feeds the canonical bytes of one event: every part of variable length behind its length.
-fn hash(
+/// Leaves that the columns of stored events ask for, one after the other.
+#[derive(Debug, Default)]
+pub struct Leaves {
+    bytes: Vec<u8>,
+}
+
+impl Leaves {
+    /// The leaf that an event's columns ask for.
+    pub fn of(&mut self, event: &Recorded) -> [u8; 32] {
+        let Recorded { stream, kind, schema, recorded_at, payload, meta, .. } = event;
+        self.bytes.clear();
+        canonical(&mut self.bytes, stream, *kind, *schema, *recorded_at, [payload, meta]);
+        *blake3::hash(&self.bytes).as_bytes()
+    }
+}
+
+/// Adds the canonical bytes of one event: every part of variable length behind its length.
+fn canonical(
+    bytes: &mut Vec<u8>,
     stream: &StreamName,
     kind: Kind,
     schema: i16,
     recorded_at: Timestamp,
-    payload: &[u8],
-    meta: &[u8],
-) -> [u8; 32] {
+    [payload, meta]: [&[u8]; 2],
+) {
     let stream = stream.as_str().as_bytes();
-    let n_bytes = DOMAIN.len() + 38 + stream.len() + payload.len() + meta.len();
-    let mut bytes = Vec::with_capacity(n_bytes);
+    bytes.reserve(DOMAIN.len() + 38 + stream.len() + payload.len() + meta.len());
     bytes.extend_from_slice(DOMAIN);
     bytes.extend_from_slice(&kind.0.to_be_bytes());
     bytes.extend_from_slice(&schema.to_be_bytes());
@@ -44,7 +61,6 @@ fn hash(
         bytes.extend_from_slice(&(part.len() as u64).to_be_bytes());
         bytes.extend_from_slice(part);
     }
-    *blake3::hash(&bytes).as_bytes()
 }
 
 #[cfg(test)]

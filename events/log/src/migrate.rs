@@ -20,7 +20,7 @@ pub const MIGRATIONS: &[(i64, &str, &str)] = &[
 #[derive(Debug, thiserror::Error)]
 pub enum MigrateFault {
     /// A migration failed, or the database holds ones this build does not know.
-    #[error("could not migrate the database")]
+    #[error("could not read or run the database's migrations")]
     Failed(#[source] MigrateError),
     /// The database is older than this build.
     #[error("the database is at migration {found}, this build needs {needed}: run `weir migrate`")]

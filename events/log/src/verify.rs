@@ -3,17 +3,24 @@
 //!
 //! What it finds it names by position, or by range where a tamperer rewrote row and leaf alike.
 
-use std::{collections::HashMap, fmt};
+mod finding;
 
+use std::collections::HashMap;
+
+use futures_util::{StreamExt, stream};
 use serde::Serialize;
 use tokio::sync::mpsc;
 use weir_events::{
     envelope::Recorded,
     position::{Position, StreamVersion},
+    stream::StreamName,
 };
 
+pub use self::finding::Finding;
 use crate::{
-    Log, leaf,
+    Log,
+    database::Database,
+    leaf,
     open::ask_head,
     read::{ReadFault, read_range},
     seal::{Fold, Seal, seals_after},
@@ -21,94 +28,11 @@ use crate::{
 
 /// Events read and hashed as one piece of work.
 const CHUNK: i64 = 5_000;
+/// Pieces in work at once: each is read over a connection of its own and hashed on a thread of its
+/// own. Their order is kept.
+const PIECES: usize = 3;
 /// Findings that are listed; more are only counted.
 const MAX_FINDINGS: usize = 10_000;
-
-/// Something that does not fit.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(tag = "finding", rename_all = "snake_case")]
-pub enum Finding {
-    /// The row at this position does not fit its leaf.
-    Changed {
-        /// Where.
-        position: Position,
-    },
-    /// No row has this position.
-    Missing {
-        /// The first missing position.
-        first: Position,
-        /// The last missing position.
-        last: Position,
-    },
-    /// A row lies beyond the log's head.
-    BeyondHead {
-        /// Where.
-        position: Position,
-    },
-    /// A stream's versions do not count up by one here.
-    VersionBroken {
-        /// Where.
-        position: Position,
-        /// The version it should have.
-        expected: StreamVersion,
-        /// The version it has.
-        found: StreamVersion,
-    },
-    /// The leaves of a sealed range do not fit its seal: row and leaf were rewritten.
-    Resealed {
-        /// The first position of the range.
-        first: Position,
-        /// The last position of the range.
-        last: Position,
-    },
-    /// A seal does not follow the seal before, or its signature does not fit.
-    SealBroken {
-        /// The last position the seal covers.
-        last: Position,
-    },
-    /// A seal is signed with a key nobody here trusts.
-    SealUntrusted {
-        /// The last position the seal covers.
-        last: Position,
-        /// The public key, hexadecimal.
-        public_key: String,
-    },
-    /// The log ends before its last seal does: its tail was cut off.
-    Truncated {
-        /// The head of the log.
-        head: Position,
-        /// The last sealed position.
-        sealed_to: Position,
-    },
-}
-
-impl fmt::Display for Finding {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Changed { position } => {
-                write!(f, "position {position}: the event does not fit its leaf hash")
-            }
-            Self::Missing { first, last } if first == last => {
-                write!(f, "position {first}: missing")
-            }
-            Self::Missing { first, last } => write!(f, "positions {first} to {last}: missing"),
-            Self::BeyondHead { position } => write!(f, "position {position}: beyond the head"),
-            Self::VersionBroken { position, expected, found } => {
-                write!(f, "position {position}: version {found} where {expected} must be")
-            }
-            Self::Resealed { first, last } => {
-                write!(f, "positions {first} to {last}: the leaves do not fit their seal")
-            }
-            Self::SealBroken { last } => write!(f, "the seal up to position {last} is broken"),
-            Self::SealUntrusted { last, public_key } => {
-                write!(f, "the seal up to position {last} is signed by unknown key {public_key}")
-            }
-            Self::Truncated { head, sealed_to } => {
-                write!(f, "the log ends at {head}, but was sealed up to {sealed_to}: cut off")
-            }
-        }
-    }
-}
 
 /// The result of a verification.
 #[derive(Debug, Clone, Default, Serialize)]
@@ -163,9 +87,10 @@ impl Log {
         let database = self.database();
         let head = ask_head(database).await?.position;
         let (chunks, inbox) = mpsc::channel::<Work>(4);
-        // Hashing is work for a thread of its own, beside the one that waits for the database.
+        // What depends on the order is work for a thread of its own.
+        let skip = options.after;
         let checking = tokio::task::spawn_blocking(move || check(inbox, head, options));
-        let after = self.walk(&chunks, head, &mut progress).await;
+        let after = self.walk(&chunks, head, skip, &mut progress).await;
         drop(chunks);
         let report = checking.await.map_err(|_| ReadFault::Malformed {
             after: Position::START,
@@ -179,6 +104,7 @@ impl Log {
         &self,
         chunks: &mpsc::Sender<Work>,
         head: Position,
+        skip: Position,
         progress: &mut (impl FnMut(Position, Position) + Send),
     ) -> Result<(), ReadFault> {
         let database = self.database();
@@ -191,41 +117,75 @@ impl Log {
                 return Ok(());
             }
         }
-        let mut after = Position::START;
-        // One chunk beyond the head, and whatever lies further still: rows that nobody appended.
-        while after <= head {
-            let upto = if after == head { Position(i64::MAX) } else { after.plus(CHUNK).min(head) };
-            let mut events = Vec::new();
-            let mut from = after;
-            loop {
-                let read = read_range(database, from, upto, |event| {
-                    events.push(event);
-                    Ok(())
-                });
-                match read.await {
-                    Err(ReadFault::Malformed { after: last, .. }) if last < upto => {
-                        from = last.next();
-                    }
-                    other => break other?,
-                }
-            }
-            let work = Work::Events { after, upto: upto.min(head), events };
+        let mut pieces =
+            stream::iter(ranges(head))
+                .map(|(after, upto)| async move {
+                    (after, upto, piece(database, after, upto, skip).await)
+                })
+                .buffered(PIECES);
+        while let Some((after, upto, events)) = pieces.next().await {
+            let work = Work::Events { after, upto: upto.min(head), events: events? };
             if chunks.send(work).await.is_err() {
                 return Ok(());
             }
-            if after == head {
-                break;
+            if upto <= head {
+                progress(upto, head);
             }
-            after = upto;
-            progress(after, head);
         }
         Ok(())
     }
 }
 
+/// The ranges the log is read in, and whatever lies beyond its head: rows that nobody appended.
+fn ranges(head: Position) -> impl Iterator<Item = (Position, Position)> {
+    let mut after = Some(Position::START);
+    std::iter::from_fn(move || {
+        let from = after?;
+        let upto = if from == head { Position(i64::MAX) } else { from.plus(CHUNK).min(head) };
+        after = (from < head).then_some(upto);
+        Some((from, upto))
+    })
+}
+
+/// Reads a range and hashes it. A row that cannot even be read is left out.
+async fn piece(
+    database: &Database,
+    after: Position,
+    upto: Position,
+    skip: Position,
+) -> Result<Vec<Checked>, ReadFault> {
+    let mut events = Vec::new();
+    let mut from = after;
+    loop {
+        let read = read_range(database, from, upto, |event| {
+            events.push(event);
+            Ok(())
+        });
+        match read.await {
+            Err(ReadFault::Malformed { after: last, .. }) if last < upto => from = last.next(),
+            other => break other?,
+        }
+    }
+    let hashing = tokio::task::spawn_blocking(move || {
+        let mut leaves = leaf::Leaves::default();
+        let mut check = |event: Recorded| {
+            let fits = event.position <= skip || leaves.of(&event) == event.hash;
+            Checked { event, fits }
+        };
+        events.into_iter().map(&mut check).collect()
+    });
+    hashing.await.map_err(|_| ReadFault::Malformed { after, what: "the hashing thread died" })
+}
+
 enum Work {
     Seals(Vec<Seal>),
-    Events { after: Position, upto: Position, events: Vec<Recorded> },
+    Events { after: Position, upto: Position, events: Vec<Checked> },
+}
+
+/// An event, and whether it fits its leaf.
+struct Checked {
+    event: Recorded,
+    fits: bool,
 }
 
 /// The state of the check, on its own thread.
@@ -238,6 +198,7 @@ struct Check {
     chain: [u8; 32],
     sealed_to: Position,
     versions: HashMap<[u8; 16], i64>,
+    last_name: Option<(StreamName, [u8; 16])>,
 }
 
 fn check(mut inbox: mpsc::Receiver<Work>, head: Position, options: VerifyOptions) -> Report {
@@ -250,6 +211,7 @@ fn check(mut inbox: mpsc::Receiver<Work>, head: Position, options: VerifyOptions
         chain: [0; 32],
         sealed_to: Position::START,
         versions: HashMap::new(),
+        last_name: None,
     };
     while let Some(work) = inbox.blocking_recv() {
         match work {
@@ -278,16 +240,16 @@ impl Check {
         self.seals.push_back(seal);
     }
 
-    fn events(&mut self, after: Position, upto: Position, events: &[Recorded]) {
+    fn events(&mut self, after: Position, upto: Position, events: &[Checked]) {
         let mut last = after;
-        for event in events {
+        for Checked { event, fits } in events {
             if event.position > self.head {
                 self.report.find(Finding::BeyondHead { position: event.position });
                 continue;
             }
             self.gap(last, event.position);
             last = event.position;
-            self.event(event);
+            self.event(event, *fits);
         }
         self.gap(last, upto.next());
     }
@@ -301,21 +263,17 @@ impl Check {
         }
     }
 
-    fn event(&mut self, event: &Recorded) {
+    fn event(&mut self, event: &Recorded, fits: bool) {
         let position = event.position;
         self.fold_upto(position.plus(-1));
         if self.options.after < position {
             self.report.n_events += 1;
             self.report.n_bytes += event.size_bytes() as u64;
-            if leaf::of_recorded(event) != event.hash {
+            if !fits {
                 self.report.find(Finding::Changed { position });
             }
         }
-        let mut name = [0; 16];
-        blake3::Hasher::new()
-            .update(event.stream.as_str().as_bytes())
-            .finalize_xof()
-            .fill(&mut name);
+        let name = self.name(&event.stream);
         let version = self.versions.entry(name).or_insert(0);
         let expected = StreamVersion(*version + 1);
         *version = event.version.0;
@@ -325,6 +283,19 @@ impl Check {
         }
         self.fold.add(position, event.version, &event.hash);
         self.fold_upto(position);
+    }
+
+    /// A short name for a stream, of the same size for all: a log may have millions.
+    fn name(&mut self, stream: &StreamName) -> [u8; 16] {
+        if let Some((last, name)) = &self.last_name
+            && last == stream
+        {
+            return *name;
+        }
+        let mut name = [0; 16];
+        name.copy_from_slice(&blake3::hash(stream.as_str().as_bytes()).as_bytes()[..16]);
+        self.last_name = Some((stream.clone(), name));
+        name
     }
 
     /// Closes every seal that ends at or before a position.

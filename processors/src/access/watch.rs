@@ -18,17 +18,26 @@ const BATCH: usize = 1_000;
 /// How often the age of what is known is looked at while nothing happens.
 const LOOK: Duration = Duration::from_millis(100);
 
+/// What an open stream must hear.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Revoked {
+    /// This token was revoked.
+    Token(String),
+    /// Any token may have been: the log was restored, and nobody can say what was in between.
+    Perhaps,
+}
+
 impl Tokens {
-    /// Follows the log for revocations. `revoked` is told the id of each revoked token, so that
-    /// open streams of its owner can be closed.
-    pub fn follow(&self, revoked: broadcast::Sender<String>, lifecycle: &Lifecycle) {
+    /// Follows the log for revocations, and tells `revoked` of each, so that open streams of its
+    /// owner can be closed.
+    pub fn follow(&self, revoked: broadcast::Sender<Revoked>, lifecycle: &Lifecycle) {
         let (tokens, soft) = (self.clone(), lifecycle.soft().clone());
         lifecycle.run("token watch", async move {
             soft.run_until_cancelled(tokens.watch(revoked)).await;
         });
     }
 
-    async fn watch(&self, revoked: broadcast::Sender<String>) {
+    async fn watch(&self, revoked: broadcast::Sender<Revoked>) {
         let log = self.inner.door.log();
         let mut tail = log.tail(log.head());
         loop {
@@ -41,13 +50,20 @@ impl Tokens {
                         };
                         self.forget(&gone.token_id);
                         // Nobody listening is fine: no stream is open.
-                        drop(revoked.send(gone.token_id));
+                        drop(revoked.send(Revoked::Token(gone.token_id)));
                     }
                 }
                 Ok(Err(TailFault::Stopped)) => return,
-                Ok(Err(fault)) => {
+                // The tail stands where it stood; meanwhile memory grows too old to be trusted.
+                Ok(Err(TailFault::Read(fault))) => {
+                    warn!(error = %fault, "revocations cannot be read for the moment");
+                    tokio::time::sleep(LOOK).await;
+                    continue;
+                }
+                Ok(Err(fault @ TailFault::Resync { .. })) => {
                     warn!(error = %fault, "lost track of revocations; every token is checked anew");
                     self.verified().forget_all();
+                    drop(revoked.send(Revoked::Perhaps));
                     tail = log.tail(log.head());
                     tokio::time::sleep(LOOK).await;
                     continue;

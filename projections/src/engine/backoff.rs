@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use tokio_util::sync::CancellationToken;
+
 /// A wait that doubles up to a bound.
 #[derive(Debug)]
 pub(super) struct Backoff {
@@ -20,9 +22,9 @@ impl Backoff {
         self.next = self.first;
     }
 
-    /// Waits.
-    pub(super) async fn wait(&mut self) {
-        tokio::time::sleep(self.next).await;
+    /// Waits, or is told to stop.
+    pub(super) async fn wait(&mut self, stop: &CancellationToken) {
+        stop.run_until_cancelled(tokio::time::sleep(self.next)).await;
         self.next = (self.next * 2).min(self.max);
     }
 }

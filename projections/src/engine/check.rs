@@ -5,6 +5,7 @@
 //! goes on meanwhile.
 
 use sqlx::{AssertSqlSafe, PgConnection, Row};
+use tokio_util::sync::CancellationToken;
 use weir_events::position::Position;
 use weir_log::{database::DatabaseFault, lifecycle::Lifecycle};
 
@@ -83,8 +84,9 @@ impl Engine {
         let id = scratch.id;
         let lease = Lease::take(self.database(), claim).await?.ok_or_else(|| lost(projection))?;
         let reading = Lifecycle::new();
+        let stop = CancellationToken::new();
         let checked = tokio::select! {
-            () = lease.renew(self.database(), window) => Err(lost(projection)),
+            _ = lease.renew(self.database(), window, &stop) => Err(lost(projection)),
             checked = self.compare(projection, scratch, &lease, &reading, &mut progress) => checked,
         };
         reading.stop(window).await;

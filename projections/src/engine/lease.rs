@@ -6,6 +6,7 @@
 use std::time::Duration;
 
 use sqlx::{PgConnection, Row};
+use tokio_util::sync::CancellationToken;
 use tracing::warn;
 use uuid::Uuid;
 use weir_log::database::{Database, DatabaseFault};
@@ -108,23 +109,33 @@ impl Lease {
         Ok(!held.is_empty())
     }
 
-    /// Renews it every third of its window; returns only once somebody else has it.
-    pub(super) async fn renew(&self, database: &Database, window: Duration) {
+    /// Renews it every third of its window until told to stop; answers whether it was lost to
+    /// somebody else.
+    pub(super) async fn renew(
+        &self,
+        database: &Database,
+        window: Duration,
+        stop: &CancellationToken,
+    ) -> bool {
         let mut backoff = Backoff::new(window / 20, window / 3);
-        loop {
-            match self.run(database, RENEW, "renew the lease of a projection").await {
-                Ok(0) => return,
+        while !stop.is_cancelled() {
+            let renewing = self.run(database, RENEW, "renew the lease of a projection");
+            // Whatever takes as long as the lease holds is of no use any more.
+            let renewed = tokio::time::timeout(window, renewing).await;
+            match renewed.unwrap_or_else(|_| Err(timed_out())) {
+                Ok(0) => return true,
                 Ok(_) => {
                     backoff.reset();
-                    tokio::time::sleep(window / 3).await;
+                    stop.run_until_cancelled(tokio::time::sleep(window / 3)).await;
                 }
                 Err(fault) => {
                     warn!(projection = %self.name, error = %fault, cause = %fault.cause,
                         "lease not renewed, retrying");
-                    backoff.wait().await;
+                    backoff.wait(stop).await;
                 }
             }
         }
+        false
     }
 
     /// Gives it up, so that another worker need not wait for its end.
@@ -148,6 +159,10 @@ impl Lease {
     fn bind<'q>(&'q self, query: PgQuery<'q>) -> PgQuery<'q> {
         query.bind(&self.name).bind(self.owner).bind(self.fence)
     }
+}
+
+fn timed_out() -> DatabaseFault {
+    DatabaseFault { doing: "renew the lease of a projection", cause: sqlx::Error::PoolTimedOut }
 }
 
 type PgQuery<'q> = sqlx::query::Query<'q, sqlx::Postgres, sqlx::postgres::PgArguments>;

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use sqlx::{Connection, PgConnection, Row};
 use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
 use weir_events::{
     envelope::Recorded,
@@ -23,6 +24,7 @@ use super::{
     dead_letter,
     lease::Lease,
     rebuild::{self, ReplayOptions},
+    worker::Work,
 };
 use crate::transaction;
 
@@ -96,11 +98,11 @@ fn stream(name: &str) -> Result<StreamName, EngineFault> {
 }
 
 /// Rings for a worker of this process whenever a command for its projection is recorded.
-pub(super) async fn follow(engine: &Engine) {
+pub(super) async fn follow(engine: &Engine, stop: &CancellationToken) {
     let mut backoff = Backoff::default();
     let mut tail = engine.log().tail(engine.log().head());
-    loop {
-        match tail.next(engine.options().live_batch).await {
+    while let Some(next) = stop.run_until_cancelled(tail.next(engine.options().live_batch)).await {
+        match next {
             Ok(events) => {
                 backoff.reset();
                 for projection in events.iter().filter_map(|event| commanded(event)) {
@@ -112,7 +114,7 @@ pub(super) async fn follow(engine: &Engine) {
             Err(TailFault::Stopped) => return,
             Err(fault) => {
                 info!(error = %fault, "following operators' commands anew");
-                backoff.wait().await;
+                backoff.wait(stop).await;
                 tail = engine.log().tail(engine.log().head());
                 engine.inner.slots.iter().for_each(|slot| slot.commanded.notify_one());
             }
@@ -128,21 +130,22 @@ fn commanded(event: &Recorded) -> Option<String> {
     })
 }
 
-/// Handles commands as they come; returns when the lease is lost.
-pub(super) async fn keep_handling(engine: &Engine, slot: &Slot, lease: &Lease) {
-    let name = slot.projection.name();
+/// Handles commands as they come.
+pub(super) async fn keep_handling(work: &Work<'_>) {
+    let Work { engine, slot, lease, stop, .. } = *work;
     let mut backoff = Backoff::default();
-    loop {
+    while !stop.is_cancelled() {
         match handle_all(engine, slot, lease).await {
             Ok(true) => {
                 backoff.reset();
-                drop(tokio::time::timeout(LOOK, slot.commanded.notified()).await);
+                work.pause(LOOK, slot.commanded.notified()).await;
             }
-            Ok(false) => return,
+            Ok(false) => work.lost(),
             Err(fault) => {
                 let cause = std::error::Error::source(&fault).map(ToString::to_string);
-                warn!(projection = name, error = %fault, cause, "operators' commands wait");
-                backoff.wait().await;
+                warn!(projection = slot.projection.name(), error = %fault, cause,
+                    "operators' commands wait");
+                backoff.wait(stop).await;
             }
         }
     }

@@ -9,7 +9,7 @@ use std::time::Duration;
 use sqlx::{AssertSqlSafe, PgConnection, Row, error::ErrorKind};
 use tracing::{debug, error, info, warn};
 use weir_events::position::Position;
-use weir_log::{database::DatabaseFault, lifecycle::Lifecycle, tail::TailFault};
+use weir_log::{database::DatabaseFault, tail::TailFault};
 
 use super::{
     Engine, EngineFault, Projection, Slot,
@@ -18,6 +18,7 @@ use super::{
     build::{self, Build, BuildState, Builds},
     lease::Lease,
     meter::{Meter, eta},
+    worker::Work,
 };
 use crate::transaction;
 
@@ -196,33 +197,24 @@ pub(super) async fn cancel(tx: &mut PgConnection, name: &str) -> Result<i64, Eng
     Ok(building.id)
 }
 
-/// Works on whatever build is asked for, as long as the lease holds; returns when it is lost.
-pub(super) async fn keep_building(
-    engine: &Engine,
-    slot: &Slot,
-    lease: &Lease,
-    lifecycle: &Lifecycle,
-) {
+/// Works on whatever build is asked for.
+pub(super) async fn keep_building(work: &Work<'_>) {
+    let Work { engine, slot, stop, .. } = *work;
     let name = slot.projection.name();
     let mut backoff = Backoff::default();
-    loop {
+    while !stop.is_cancelled() {
         let changed = slot.changed.notified();
-        match build_once(engine, slot, lease, lifecycle).await {
+        match build_once(work).await {
             Ok(()) => backoff.reset(),
-            Err(BatchFault::Lost) => return,
+            Err(BatchFault::Lost) => work.lost(),
             Err(BatchFault::Gone) => continue,
             Err(BatchFault::Halted { position, error }) => {
                 error!(projection = name, %position, %error, "rebuild stands still");
             }
-            Err(BatchFault::Read(fault)) => {
-                error!(projection = name, error = %fault, "rebuild cannot read the log");
-                backoff.wait().await;
-                continue;
-            }
-            Err(BatchFault::Database(fault)) => {
-                warn!(projection = name, error = %fault, cause = %fault.cause,
-                    "rebuild waits for the database");
-                backoff.wait().await;
+            Err(fault) => {
+                let cause = std::error::Error::source(&fault).map(ToString::to_string);
+                warn!(projection = name, error = %fault, cause, "rebuild waits");
+                backoff.wait(stop).await;
                 continue;
             }
         }
@@ -231,16 +223,12 @@ pub(super) async fn keep_building(
                 "retired builds are still in use");
         }
         // A look now and then finds what other processes asked for.
-        drop(tokio::time::timeout(LOOK, changed).await);
+        work.pause(LOOK, changed).await;
     }
 }
 
-async fn build_once(
-    engine: &Engine,
-    slot: &Slot,
-    lease: &Lease,
-    lifecycle: &Lifecycle,
-) -> Result<(), BatchFault> {
+async fn build_once(work: &Work<'_>) -> Result<(), BatchFault> {
+    let Work { engine, slot, lease, lifecycle, stop } = *work;
     let projection = &*slot.projection;
     let Builds { building, .. } = Builds::of(engine.database(), projection.name()).await?;
     let Some(mut build) = building.filter(|b| b.version == projection.version()) else {
@@ -256,7 +244,7 @@ async fn build_once(
     let mut cursor = engine.cursor(lifecycle, build.position);
     info!(projection = projection.name(), build = build.id, position = %build.position,
         "rebuilding");
-    loop {
+    while !stop.is_cancelled() {
         if cursor.distance() <= near {
             if !analyzed {
                 analyze(engine, projection, &build).await?;
@@ -268,7 +256,8 @@ async fn build_once(
                 return Ok(());
             }
         }
-        let events = cursor.next().await?;
+        let Some(events) = work.wait(cursor.next()).await else { break };
+        let events = events?;
         let target = Target { projection, build: &build, options };
         let done = batch::commit(engine.database(), &target, lease, &events, meter.rate()).await?;
         meter.count(events.len());
@@ -281,6 +270,7 @@ async fn build_once(
                 position = %done.position, "events parked while rebuilding");
         }
     }
+    Ok(())
 }
 
 /// Fresh tables get their statistics before anybody reads them.

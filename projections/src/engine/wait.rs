@@ -58,50 +58,55 @@ impl Engine {
     ) -> Result<Position, WaitFault> {
         let slot = self.slot(name).ok_or_else(|| WaitFault::Unknown(name.to_owned()))?;
         let deadline = Instant::now() + timeout;
-        let timed_out =
-            |position| Err(WaitFault::TimedOut { name: name.to_owned(), position, wanted });
         let mut seen = slot.seen.subscribe();
+        let (mut turn, mut halted) = (None, false);
         loop {
             seen.mark_unchanged();
-            let known = slot.position(self.log().incarnation());
-            if known >= wanted {
-                return Ok(known);
+            let position = slot.position(self.log().incarnation());
+            if position >= wanted {
+                return Ok(position);
             }
-            tokio::select! {
-                biased;
-                () = tokio::time::sleep_until(deadline) => return timed_out(known),
-                // The sender lives as long as the engine.
-                _ = seen.changed() => {}
-                asked = self.ask_position(slot, wanted) => asked?,
+            if halted {
+                return Err(WaitFault::Halted { name: name.to_owned(), position });
+            }
+            if Instant::now() >= deadline {
+                return Err(WaitFault::TimedOut { name: name.to_owned(), position, wanted });
+            }
+            // This process's own worker says where it is; only that it halted must be asked.
+            let kept = slot.kept.load(Ordering::Relaxed);
+            if turn.is_none() {
+                tokio::select! {
+                    mine = slot.asking.lock() => turn = Some(mine),
+                    _ = seen.changed() => continue,
+                    () = tokio::time::sleep_until(deadline) => continue,
+                }
+                if kept {
+                    continue;
+                }
+            } else {
+                let pause = Instant::now() + if kept { POLL * 10 } else { POLL };
+                if tokio::time::timeout_at(pause.min(deadline), seen.changed()).await.is_ok() {
+                    continue;
+                }
+            }
+            if let Ok(asked) = tokio::time::timeout_at(deadline, self.ask(slot)).await {
+                halted = asked?;
             }
         }
     }
 
-    /// Asks the database where the live build is until that is far enough. One at a time.
-    async fn ask_position(&self, slot: &Slot, wanted: Position) -> Result<(), WaitFault> {
+    /// Asks the database where the live build is, and says so to all who wait here. Answers
+    /// whether it is halted there.
+    async fn ask(&self, slot: &Slot) -> Result<bool, DatabaseFault> {
         let fault = DatabaseFault::of("read where a projection stands");
         let name = slot.projection.name();
-        let _turn = slot.asking.lock().await;
-        loop {
-            if slot.kept.load(Ordering::Relaxed) {
-                // This process's own worker says where it is; only that it halted must be asked.
-                tokio::time::sleep(POLL * 10).await;
-            }
-            let mut tx = transaction::begin(self.database()).await?;
-            let rows = sqlx::query(WHERE).bind(name).fetch_all(&mut *tx).await.map_err(&fault)?;
-            tx.commit().await.map_err(&fault)?;
-            if let Some(row) = rows.first() {
-                let position = Position(row.try_get("position").map_err(&fault)?);
-                let state: &str = row.try_get("state").map_err(&fault)?;
-                slot.saw(self.log().incarnation(), position);
-                if position >= wanted {
-                    return Ok(());
-                }
-                if state == "halted" {
-                    return Err(WaitFault::Halted { name: name.to_owned(), position });
-                }
-            }
-            tokio::time::sleep(POLL).await;
-        }
+        let mut tx = transaction::begin(self.database()).await?;
+        let rows = sqlx::query(WHERE).bind(name).fetch_all(&mut *tx).await.map_err(&fault)?;
+        tx.commit().await.map_err(&fault)?;
+        let Some(row) = rows.first() else { return Ok(false) };
+        let position = Position(row.try_get("position").map_err(&fault)?);
+        let state: &str = row.try_get("state").map_err(&fault)?;
+        slot.saw(self.log().incarnation(), position);
+        Ok(state == "halted")
     }
 }

@@ -1,16 +1,23 @@
 //! One worker per projection and process: takes the lease or stands by, and keeps the live build.
 
-use std::{panic::AssertUnwindSafe, sync::atomic::Ordering, time::Duration};
+use std::{
+    panic::AssertUnwindSafe,
+    sync::{Arc, atomic::Ordering},
+    time::Duration,
+};
 
 use futures_util::FutureExt;
+use tokio_util::sync::CancellationToken;
 use tracing::{error, info, warn};
+use weir_events::envelope::Recorded;
 use weir_log::lifecycle::Lifecycle;
 
 use super::{
-    Engine, Slot,
+    Engine, EngineOptions, Kinds, Slot,
     backoff::Backoff,
     batch::{self, BatchFault, Target},
     build::{self, BuildState, Builds},
+    cursor::Cursor,
     lease::{Claim, Lease},
     meter::Meter,
     operations, rebuild,
@@ -25,7 +32,7 @@ const GATHER: Duration = Duration::from_millis(10);
 pub(super) fn start(engine: &Engine, lifecycle: &Lifecycle) {
     let (follower, soft) = (engine.clone(), lifecycle.soft().clone());
     lifecycle.run("operators' commands", async move {
-        soft.run_until_cancelled(operations::follow(&follower)).await;
+        operations::follow(&follower, &soft).await;
     });
     for nth in 0..engine.inner.slots.len() {
         let (engine, lifecycle_of) = (engine.clone(), lifecycle.clone());
@@ -48,21 +55,19 @@ async fn work(engine: &Engine, slot: &Slot, lifecycle: &Lifecycle) {
     let soft = lifecycle.soft();
     let (mut n_failed, mut told) = (0_u32, false);
     while !soft.is_cancelled() {
-        let taken = soft.run_until_cancelled(Lease::take(engine.database(), claim)).await;
-        match taken {
-            None => return,
-            Some(Ok(Some(lease))) => {
+        match Lease::take(engine.database(), claim).await {
+            Ok(Some(lease)) => {
                 n_failed = 0;
                 Box::pin(hold(engine, slot, &lease, lifecycle)).await;
             }
-            Some(Ok(None)) => {
+            Ok(None) => {
                 n_failed = 0;
                 if !told {
                     told = true;
                     tell_why(engine, slot).await;
                 }
             }
-            Some(Err(fault)) => {
+            Err(fault) => {
                 if n_failed.is_multiple_of(100) {
                     warn!(projection = name, error = %fault, cause = %fault.cause,
                         "worker waits for the database");
@@ -90,21 +95,63 @@ async fn tell_why(engine: &Engine, slot: &Slot) {
     }
 }
 
+/// One projection's work under one lease. Told to stop, it ends between transactions.
+pub(super) struct Work<'a> {
+    pub(super) engine: &'a Engine,
+    pub(super) slot: &'a Slot,
+    pub(super) lease: &'a Lease,
+    pub(super) lifecycle: &'a Lifecycle,
+    pub(super) stop: &'a CancellationToken,
+}
+
+impl Work<'_> {
+    /// Waits for something, or is told to stop.
+    pub(super) async fn wait<T>(&self, for_it: impl Future<Output = T>) -> Option<T> {
+        self.stop.run_until_cancelled(for_it).await
+    }
+
+    /// Waits until a bell rings, a while has passed, or it is told to stop.
+    pub(super) async fn pause(&self, at_most: Duration, bell: impl Future<Output = ()>) {
+        tokio::select! {
+            () = self.stop.cancelled() => {}
+            () = bell => {}
+            () = tokio::time::sleep(at_most) => {}
+        }
+    }
+
+    /// Stops everything that is done under this lease, because it is somebody else's now.
+    pub(super) fn lost(&self) {
+        self.stop.cancel();
+    }
+}
+
 /// Works under a lease until it is lost, or gives it up at the soft stop.
 async fn hold(engine: &Engine, slot: &Slot, lease: &Lease, lifecycle: &Lifecycle) {
     let name = slot.projection.name();
     let window = engine.options().lease_window;
     info!(projection = name, fence = lease.fence, "lease taken");
-    // Dropped anywhere, the work leaves whole transactions only.
-    let working = AssertUnwindSafe(keep(engine, slot, lease, lifecycle)).catch_unwind();
-    let lost = tokio::select! {
-        () = lifecycle.soft().cancelled() => false,
-        () = lease.renew(engine.database(), window) => true,
-        worked = working => worked.unwrap_or_else(|_| {
-            error!(projection = name, "worker panicked, starting again");
-            false
-        }),
+    let stop = lifecycle.soft().child_token();
+    let working = async {
+        let work = Work { engine, slot, lease, lifecycle, stop: &stop };
+        let worked = AssertUnwindSafe(keep(&work)).catch_unwind();
+        let late = async {
+            stop.cancelled().await;
+            tokio::time::sleep(window).await;
+        };
+        tokio::select! {
+            worked = worked => if worked.is_err() {
+                error!(projection = name, "worker panicked, starting again");
+            },
+            () = late => warn!(projection = name, "work dropped: it did not stop in time"),
+        }
+        stop.cancel();
     };
+    let renewing = async {
+        let lost = lease.renew(engine.database(), window, &stop).await;
+        stop.cancel();
+        lost
+    };
+    let ((), lost) = tokio::join!(working, renewing);
     slot.kept.store(false, Ordering::Relaxed);
     if lost {
         warn!(projection = name, fence = lease.fence, "lease lost");
@@ -113,39 +160,35 @@ async fn hold(engine: &Engine, slot: &Slot, lease: &Lease, lifecycle: &Lifecycle
     }
 }
 
-/// Keeps the projection; returns whether that is because the lease is lost.
-async fn keep(engine: &Engine, slot: &Slot, lease: &Lease, lifecycle: &Lifecycle) -> bool {
-    let projection = &*slot.projection;
+/// Keeps the projection until told to stop.
+async fn keep(work: &Work<'_>) {
+    let projection = &*work.slot.projection;
     let mut backoff = Backoff::default();
-    loop {
-        match build::install(engine.database(), projection, lease).await {
+    while !work.stop.is_cancelled() {
+        match build::install(work.engine.database(), projection, work.lease).await {
             Ok(true) => break,
-            Ok(false) => return false,
+            Ok(false) => return,
             Err(fault) => {
                 warn!(projection = projection.name(), error = %fault, cause = %fault.cause,
                     "projection cannot be installed yet");
-                backoff.wait().await;
+                backoff.wait(work.stop).await;
             }
         }
     }
-    tokio::select! {
-        () = keep_live(engine, slot, lease, lifecycle) => {}
-        () = rebuild::keep_building(engine, slot, lease, lifecycle) => {}
-        () = operations::keep_handling(engine, slot, lease) => {}
-    }
-    true
+    tokio::join!(keep_live(work), rebuild::keep_building(work), operations::keep_handling(work),);
 }
 
-/// Keeps the live build, whichever that is; returns when the lease is lost.
-async fn keep_live(engine: &Engine, slot: &Slot, lease: &Lease, lifecycle: &Lifecycle) {
+/// Keeps the live build, whichever that is.
+async fn keep_live(work: &Work<'_>) {
+    let Work { slot, stop, .. } = *work;
     let name = slot.projection.name();
     let mut backoff = Backoff::default();
-    loop {
+    while !stop.is_cancelled() {
         let changed = slot.changed.notified();
         let began_at = *slot.seen.borrow();
-        match keep_this(engine, slot, lease, lifecycle).await {
-            Ok(()) => drop(tokio::time::timeout(LOOK, changed).await),
-            Err(BatchFault::Lost) => return,
+        match keep_this(work).await {
+            Ok(()) => work.pause(LOOK, changed).await,
+            Err(BatchFault::Lost) => work.lost(),
             Err(BatchFault::Gone) => {}
             Err(BatchFault::Halted { position, error }) => {
                 error!(projection = name, %position, %error, "projection halted");
@@ -156,20 +199,17 @@ async fn keep_live(engine: &Engine, slot: &Slot, lease: &Lease, lifecycle: &Life
                 }
                 let cause = std::error::Error::source(&fault).map(ToString::to_string);
                 warn!(projection = name, error = %fault, cause, "projection waits");
-                backoff.wait().await;
+                backoff.wait(stop).await;
             }
         }
         slot.kept.store(false, Ordering::Relaxed);
     }
 }
 
-/// Keeps one live build as long as it is that. `Ok` when there is none this code can keep.
-async fn keep_this(
-    engine: &Engine,
-    slot: &Slot,
-    lease: &Lease,
-    lifecycle: &Lifecycle,
-) -> Result<(), BatchFault> {
+/// Keeps one live build as long as it is that. `Ok` when there is none this code can keep, or when
+/// told to stop.
+async fn keep_this(work: &Work<'_>) -> Result<(), BatchFault> {
+    let Work { engine, slot, lease, lifecycle, .. } = *work;
     let projection = &*slot.projection;
     let Builds { live, .. } = Builds::of(engine.database(), projection.name()).await?;
     let Some(mut build) = live else { return Ok(()) };
@@ -181,22 +221,8 @@ async fn keep_this(
     let options = engine.options();
     let mut meter = Meter::new();
     let mut cursor = engine.cursor(lifecycle, build.position);
-    loop {
-        let mut events = cursor.next().await?;
-        let kinds = projection.kinds();
-        if !events.iter().any(|event| kinds.want(event.kind)) {
-            let deadline = tokio::time::Instant::now() + GATHER;
-            while events.len() < options.rebuild_batch
-                && let Ok(more) = tokio::time::timeout_at(deadline, cursor.next()).await
-            {
-                let more = more?;
-                let wanted = more.iter().any(|event| kinds.want(event.kind));
-                events.extend(more);
-                if wanted {
-                    break;
-                }
-            }
-        }
+    while let Some(events) = work.wait(cursor.next()).await {
+        let events = gather(&mut cursor, events?, projection.kinds(), options).await?;
         let target = Target { projection, build: &build, options };
         let turn = slot.turn.lock().await;
         let done = batch::commit(engine.database(), &target, lease, &events, meter.rate()).await?;
@@ -212,4 +238,26 @@ async fn keep_this(
                 position = %done.position, "events parked");
         }
     }
+    Ok(())
+}
+
+/// Puts more to events of which none is wanted: offsets without rows can wait for each other.
+async fn gather(
+    cursor: &mut Cursor,
+    mut events: Vec<Arc<Recorded>>,
+    kinds: Kinds,
+    options: &EngineOptions,
+) -> Result<Vec<Arc<Recorded>>, BatchFault> {
+    let wanted = |events: &[Arc<Recorded>]| events.iter().any(|event| kinds.want(event.kind));
+    let mut found = wanted(&events);
+    let deadline = tokio::time::Instant::now() + GATHER;
+    while !found
+        && events.len() < options.rebuild_batch
+        && let Ok(more) = tokio::time::timeout_at(deadline, cursor.next()).await
+    {
+        let more = more?;
+        found = wanted(&more);
+        events.extend(more);
+    }
+    Ok(events)
 }

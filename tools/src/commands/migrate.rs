@@ -7,6 +7,7 @@ use weir_log::migrate::{self, MIGRATIONS, MigrateFault};
 use super::serve::of_migration;
 use super::serve::opened::connect;
 use crate::cli::DatabaseArgs;
+use crate::config::database::Pooler;
 use crate::context::Context;
 use crate::exit::{Exit, Failure};
 use crate::runtime::{self, Need, interruptible};
@@ -22,6 +23,11 @@ pub(crate) struct MigrateArgs {
 
 pub(crate) fn run(context: &Context, args: &MigrateArgs) -> Result<Exit, Failure> {
     let config = context.load(&args.database.flags())?.config;
+    if config.database.pooler != Pooler::None {
+        let message = "a migration needs the database itself, not a pooler";
+        return Err(Failure::new(Exit::Usage, message)
+            .hint("name the database's own address: --database-url URL --pooler none"));
+    }
     let (output, dry_run, its) = (context.output, args.dry_run, config.clone());
     runtime::with_database(context, &config, Need::Any, move |url| {
         interruptible(async move {

@@ -19,6 +19,7 @@ use weir_log::migrate;
 pub(crate) use self::first_start::write_new;
 use self::parts::{Parts, Role};
 use crate::cli::DatabaseArgs;
+use crate::config::database::Pooler;
 use crate::config::server::Server;
 use crate::config::{Config, FlagValue, HttpUrl};
 use crate::context::Context;
@@ -207,7 +208,9 @@ impl Service {
             || opened::connect(&self.config, &url),
         )
         .await?;
-        if self.role == Role::Everything {
+        // The lock of a migration belongs to a session, which a pooler would share out.
+        let direct = self.config.database.pooler == Pooler::None;
+        if self.role == Role::Everything && direct {
             migrate::migrate(&database).await.map_err(|fault| of_migration(&fault))?;
         } else {
             let check = || migrate::check(&database);
@@ -234,7 +237,7 @@ impl Service {
 pub(crate) fn of_migration(fault: &migrate::MigrateFault) -> Failure {
     match fault {
         migrate::MigrateFault::Older { .. } => Failure::new(Exit::Conflict, chain(fault))
-            .hint("`weir migrate`, with the same --database-url or --data-dir"),
+            .hint("`weir migrate`, with the same --data-dir or --database-url (not a pooler's)"),
         migrate::MigrateFault::Failed(
             MigrateError::VersionMismatch(_) | MigrateError::VersionMissing(_),
         ) => Failure::failed(chain(fault))

@@ -36,6 +36,11 @@ impl Versions {
         self.fresh.insert(stream.clone());
     }
 
+    /// Whether the stream was seen in the database.
+    pub(super) fn exists(&self, stream: &StreamName) -> bool {
+        self.known.get(stream).is_some_and(|&version| version > 0)
+    }
+
     pub(super) fn forget_freshness(&mut self) {
         self.fresh.clear();
     }

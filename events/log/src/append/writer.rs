@@ -35,6 +35,10 @@ use crate::{
 
 /// Rounds an append may lose to other processes before its caller is told to come back.
 const MAX_ROUNDS: u32 = 50;
+/// Appends that are enough to share a commit: while these are written, others can gather.
+const ENOUGH: usize = 256;
+/// How often callers get their turn before a batch is made.
+const MAX_TURNS: u32 = 4;
 /// How long the database may be away before waiting appends that were never sent are refused.
 const PATIENCE_UNSENT: Duration = Duration::from_secs(5);
 /// How long the database may be away before a batch of unknown outcome is given up.
@@ -100,6 +104,8 @@ pub struct Writer {
     sender: Sender,
     versions: Versions,
     queue: VecDeque<Job>,
+    /// Callers that the last batch answered.
+    n_answered: usize,
 }
 
 impl Writer {
@@ -114,7 +120,8 @@ impl Writer {
         let (handle, jobs) = mpsc::channel(capacity.max(1));
         let sender = Sender::new(database.clone(), id);
         let versions = Versions::default();
-        let writer = Self { database, hub, sender, versions, queue: VecDeque::new() };
+        let queue = VecDeque::new();
+        let writer = Self { database, hub, sender, versions, queue, n_answered: 0 };
         let soft = lifecycle.soft().clone();
         lifecycle.run("log writer", async move {
             writer.run(jobs, soft).await;
@@ -141,23 +148,41 @@ impl Writer {
                 let Some(job) = next else { return };
                 self.queue.push_back(job);
             }
+            self.gather(&mut jobs).await;
+            self.n_answered = self.write_one_batch().await;
+        }
+    }
+
+    /// Takes what is waiting. Callers who were just answered often come back at once, and may share
+    /// the commit: they get their turn first. Nothing here waits for time to pass.
+    async fn gather(&mut self, jobs: &mut mpsc::Receiver<Job>) {
+        let enough = self.n_answered.min(ENOUGH);
+        for turn in 0..=MAX_TURNS {
+            let before = self.queue.len();
             while self.queue.len() < super::plan::MAX_BATCH_EVENTS {
                 let Ok(job) = jobs.try_recv() else { break };
                 self.queue.push_back(job);
             }
-            self.write_one_batch().await;
+            let stalled = turn > 0 && self.queue.len() == before;
+            if self.queue.len() >= enough || stalled || turn == MAX_TURNS {
+                break;
+            }
+            tokio::task::yield_now().await;
         }
     }
 
-    async fn write_one_batch(&mut self) {
+    /// Answers how many callers it gave an answer.
+    async fn write_one_batch(&mut self) -> usize {
         let Plan { jobs, streams, refused } = plan(&mut self.queue, &self.versions);
         for (job, outcome) in refused {
             answer(job.reply, Ok(outcome));
         }
+        let n_jobs = jobs.len();
         if jobs.is_empty() {
-            return;
+            return n_jobs;
         }
-        let batch = send::Batch::new(&jobs, &streams);
+        let streams_exist = streams.keys().all(|stream| self.versions.exists(stream));
+        let batch = send::Batch::new(&jobs, &streams, streams_exist);
         let answered = self.send_until_known(&batch).await;
         drop(batch);
         match answered {
@@ -184,12 +209,13 @@ impl Writer {
             }
             Ok(Answer::Remembered) => self.answer_remembered(jobs).await,
             Err(fault) => {
-                warn!(error = %fault, n_appends = jobs.len(), "a batch could not be written");
+                warn!(error = %fault, n_appends = n_jobs, "a batch could not be written");
                 for job in jobs {
                     answer(job.reply, Err(fault.clone()));
                 }
             }
         }
+        n_jobs
     }
 
     /// Sends a batch, again and again under the same number, until its outcome is known or

@@ -62,15 +62,24 @@ async fn a_rebuild_is_swapped_in_whole_while_readers_read_and_events_come() {
         }
         n_reads
     });
-    for _ in 0..3 {
+    let (writing, stopped) = (Arc::clone(&stage), Arc::clone(&stop));
+    let mut writer = JoinSet::new();
+    writer.spawn(async move {
+        let mut last = Position::START;
+        while !stopped.load(Ordering::SeqCst) {
+            last = writing.append(3).await;
+        }
+        last
+    });
+    for _ in 0..6 {
         replayed(&stage, AGAIN).await;
-        let last = stage.append(20).await;
-        stage.reaches("keeper", last).await;
     }
     stop.store(true, Ordering::SeqCst);
+    let last = writer.join_next().await.expect("a writer").expect("it ends");
+    stage.reaches("keeper", last).await;
     let n_reads = reader.join_next().await.expect("a reader").expect("it saw whole builds only");
     assert!(n_reads > 10, "only {n_reads} reads");
-    stage.keeps(1..=3_060).await;
+    stage.keeps(1..=last.0).await;
     deadline::until("the old builds are gone", async || {
         let schemas = "SELECT count(*) FROM pg_namespace WHERE nspname LIKE 'log\\_keeper\\_%'";
         match stage.numbers(schemas).await[..] {

@@ -17,7 +17,7 @@ const ANSWER_TIMEOUT: Duration = Duration::from_secs(15);
 
 const APPEND: &str = "
     SELECT outcome, first, bases FROM log.append($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12,
-        $13, $14, $15, $16, $17, $18, $19, $20)";
+        $13, $14, $15, $16, $17, $18, $19, $20, $21, $22)";
 
 const REGISTER: &str = "
     INSERT INTO log.writers (id, batch, first_position, bases) VALUES ($1, $2, 0, '{}')
@@ -54,6 +54,7 @@ pub(super) enum SendFault {
 /// A batch as parallel arrays, borrowed from its jobs.
 #[derive(Debug, Default)]
 pub(super) struct Batch<'a> {
+    streams_exist: bool,
     streams: Vec<&'a str>,
     assumed: Vec<Option<i64>>,
     counts: Vec<i64>,
@@ -74,8 +75,13 @@ pub(super) struct Batch<'a> {
 }
 
 impl<'a> Batch<'a> {
-    pub(super) fn new(jobs: &'a [Job], streams: &'a BTreeMap<StreamName, Share>) -> Self {
-        let mut batch = Self::default();
+    /// `streams_exist` says that all of the streams were seen before.
+    pub(super) fn new(
+        jobs: &'a [Job],
+        streams: &'a BTreeMap<StreamName, Share>,
+        streams_exist: bool,
+    ) -> Self {
+        let mut batch = Self { streams_exist, ..Self::default() };
         let mut places: BTreeMap<&str, (i32, i64)> = BTreeMap::new();
         for (place, (stream, share)) in (1..).zip(streams) {
             batch.streams.push(stream.as_str());
@@ -123,12 +129,14 @@ pub(super) struct Sender {
     database: Database,
     id: Uuid,
     last_batch: i64,
+    /// Whether the batch after the last one may have been sent before.
+    repeated: bool,
     connection: Option<PgConnection>,
 }
 
 impl Sender {
     pub(super) const fn new(database: Database, id: Uuid) -> Self {
-        Self { database, id, last_batch: 0, connection: None }
+        Self { database, id, last_batch: 0, repeated: false, connection: None }
     }
 
     /// The outcome of the last batch will never be known: go on as another writer, so that it
@@ -140,6 +148,7 @@ impl Sender {
         next.finalize_xof().fill(&mut id);
         self.id = Uuid::from_bytes(id);
         self.last_batch = 0;
+        self.repeated = false;
         self.connection = None;
     }
 
@@ -149,7 +158,9 @@ impl Sender {
             None => self.connect().await?,
         };
         let number = self.last_batch + 1;
-        let call = call(&mut connection, self.database.pooler(), self.id, number, batch);
+        let repeated = std::mem::replace(&mut self.repeated, true);
+        let head = (self.id, number, repeated);
+        let call = call(&mut connection, self.database.pooler(), head, batch);
         let answered = match tokio::time::timeout(ANSWER_TIMEOUT, call).await {
             Ok(Ok(row)) => read(&row),
             Ok(Err(cause)) => Err(cause),
@@ -161,12 +172,14 @@ impl Sender {
             Ok(None) => {
                 // The next try connects anew and registers again, from batch 0.
                 self.last_batch = 0;
+                self.repeated = false;
                 Err(SendFault::WriterForgotten)
             }
             Ok(Some(answer)) => {
                 if matches!(answer, Answer::Written { .. }) {
                     self.last_batch = number;
                 }
+                self.repeated = false;
                 self.connection = Some(connection);
                 Ok(answer)
             }
@@ -184,8 +197,9 @@ impl Sender {
         };
         match code.as_ref() {
             code if code.starts_with("08") || code.starts_with("57P") => SendFault::Lost(said),
-            // Serialization, deadlock, and a key or version that another process took first.
-            "40001" | "40P01" | "23505" => {
+            // Serialization, deadlock, a key or version that another process took first, and a
+            // writer that is not where this one thinks: the next try asks where.
+            "40001" | "40P01" | "23505" | "WR001" => {
                 self.connection = Some(connection);
                 SendFault::TryAgain(said)
             }
@@ -216,14 +230,15 @@ impl Sender {
 async fn call(
     connection: &mut PgConnection,
     pooler: Pooler,
-    id: Uuid,
-    number: i64,
+    (id, number, repeated): (Uuid, i64, bool),
     batch: &Batch<'_>,
 ) -> Result<PgRow, sqlx::Error> {
     let query = sqlx::query(APPEND)
         .bind(SHARD)
         .bind(id)
         .bind(number)
+        .bind(repeated)
+        .bind(batch.streams_exist)
         .bind(&batch.streams)
         .bind(&batch.assumed)
         .bind(&batch.counts)

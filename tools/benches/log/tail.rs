@@ -1,0 +1,229 @@
+//! Live events: how soon one client has them, and what a thousand clients cost.
+
+use std::{
+    net::SocketAddr,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use sqlx::{Executor as _, postgres::PgListener};
+use tokio::{net::TcpListener, task::JoinSet};
+use weir_api::{
+    registry::Packages,
+    router, serve,
+    state::{ApiState, Parts, Settings},
+};
+use weir_events::stream::StreamName;
+use weir_log::{Log, append::Outcome};
+use weir_processors::{access::Tokens, clock::SystemClock, door::Door};
+use weir_projections::engine::{Engine, EngineOptions};
+
+use super::{server::Server, sse::Client};
+use crate::{
+    Fault,
+    database::{OpenLog, Scratch, fresh},
+    effort::{Effort, Pair, median, quantile},
+    events,
+    line::{Line, Target},
+    options::Options,
+    report::Report,
+};
+
+/// Clients of the fan-out, and events a second they all get.
+const N_CLIENTS: usize = 1_000;
+const EVENTS_PER_SECOND: usize = 1_000;
+/// How often some of them are appended.
+const BEAT: Duration = Duration::from_millis(10);
+/// How long anything here may take.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+pub(super) async fn run(options: &Options, effort: Effort, report: &mut Report) {
+    let latency = Line::new(
+        "tail.latency",
+        "from the commit of an append to an SSE client on loopback, median",
+        "ms",
+        "one LISTEN/NOTIFY round trip",
+        Target::AtMost(3.0),
+    );
+    let fanout = Line::new(
+        "tail.fanout",
+        "memory of one of 1,000 SSE clients at 1,000 events/s",
+        "KB",
+        "",
+        Target::SizeAtMost(64.0),
+    );
+    if options.wants(latency.name) {
+        let measured = measure_latency(options, effort, latency.clone()).await;
+        report.add(latency, measured);
+    }
+    if options.wants(fanout.name) {
+        let measured = measure_fanout(options, effort, fanout.clone()).await;
+        report.add(fanout, measured);
+    }
+}
+
+/// The API of this process, as `weir up` has it beside its log.
+async fn serve_here(open: &OpenLog, door: &Door) -> Result<SocketAddr, Fault> {
+    let listener = TcpListener::bind("127.0.0.1:0").await?;
+    let address = listener.local_addr()?;
+    let engine = Engine::new(open.log.clone(), Vec::new(), fresh(), EngineOptions::default());
+    let state = ApiState::new(Parts {
+        door: door.clone(),
+        tokens: Tokens::new(door.clone()),
+        engine,
+        packages: Packages::default(),
+        settings: Settings::new([7; 32]),
+        lifecycle: open.lifecycle.clone(),
+    });
+    let router = router::router(state.clone());
+    open.lifecycle.run("api", serve::serve(listener, state, router));
+    Ok(address)
+}
+
+/// The first admin's token.
+pub(super) async fn admin(door: &Door) -> Result<String, Fault> {
+    let issued = Tokens::new(door.clone()).bootstrap().await?;
+    Ok(issued.and_then(|issued| issued.token).ok_or("no token was issued")?)
+}
+
+async fn append(log: &Log, stream: &StreamName) -> Result<(), Fault> {
+    let event = events::blocked(rand::random::<u16>().into())?;
+    match log.append(events::append(stream, None, vec![event])).await? {
+        Outcome::Appended(_) => Ok(()),
+        other => Err(format!("an append came to {other:?}").into()),
+    }
+}
+
+async fn measure_latency(options: &Options, effort: Effort, line: Line) -> Result<Line, Fault> {
+    let scratch = Scratch::migrated(&options.database, "tail").await?;
+    let open = scratch.log().await?;
+    let door = Door::new(open.log.clone(), Arc::new(SystemClock));
+    let token = admin(&door).await?;
+    let address = serve_here(&open, &door).await?;
+    let mut client = Client::open(address, &token).await?;
+    let stream = StreamName::new("bench/tail")?;
+
+    let mut listener = PgListener::connect(&scratch.url()).await?;
+    listener.listen("bench_tail").await?;
+    let mut speaker = scratch.connect().await?;
+
+    let n_each = if effort.quick { 60 } else { 300 };
+    let (mut ours, mut theirs, mut ratios) = (Vec::new(), Vec::new(), Vec::new());
+    for _ in 0..effort.n_rounds {
+        let mut took = Vec::new();
+        for _ in 0..n_each {
+            took.push(to_client(&open.log, &stream, &mut client).await?);
+        }
+        let mut trips = Vec::new();
+        for _ in 0..n_each {
+            let began = Instant::now();
+            let (said, heard) =
+                futures_util::future::join(speaker.execute("NOTIFY bench_tail"), listener.recv())
+                    .await;
+            said?;
+            heard?;
+            trips.push(began.elapsed().as_secs_f64() * 1_000.0);
+        }
+        ratios.push(median(&mut took) / median(&mut trips));
+        ours.extend(took);
+        theirs.extend(trips);
+    }
+    let pair =
+        Pair { ours: median(&mut ours), theirs: median(&mut theirs), ratio: median(&mut ratios) };
+    let note = format!(
+        "p99 {:.2} ms against {:.2} ms",
+        quantile(&mut ours, 0.99),
+        quantile(&mut theirs, 0.99)
+    );
+    drop(client);
+    open.close().await;
+    scratch.discard().await?;
+    Ok(line.pair(pair).noting(note))
+}
+
+/// Milliseconds from the answer of an append to its event at a client.
+async fn to_client(log: &Log, stream: &StreamName, client: &mut Client) -> Result<f64, Fault> {
+    let committed = async {
+        append(log, stream).await?;
+        Ok::<_, Fault>(Instant::now())
+    };
+    let received = async {
+        while client.events().await? == 0 {}
+        Ok::<_, Fault>(Instant::now())
+    };
+    let both = futures_util::future::try_join(committed, received);
+    let (committed, received) = tokio::time::timeout(PATIENCE, both).await??;
+    Ok(received.saturating_duration_since(committed).as_secs_f64() * 1_000.0)
+}
+
+async fn measure_fanout(options: &Options, effort: Effort, line: Line) -> Result<Line, Fault> {
+    let scratch = Scratch::migrated(&options.database, "fanout").await?;
+    let open = scratch.log().await?;
+    let door = Door::new(open.log.clone(), Arc::new(SystemClock));
+    let token = admin(&door).await?;
+    let mut server = Server::start(options, &scratch, &[])?;
+    let stream = StreamName::new("bench/fanout")?;
+
+    // Between processes, while one client is there.
+    let mut first = server.client(&token).await?;
+    let mut between = Vec::new();
+    for _ in 0..100 {
+        // Notifications are put together for 10 ms: these come one by one.
+        tokio::time::sleep(BEAT * 3).await;
+        between.push(to_client(&open.log, &stream, &mut first).await?);
+    }
+    let alone = server.resident()?;
+
+    let received = Arc::new(AtomicUsize::new(0));
+    let mut readers = JoinSet::new();
+    for _ in 0..N_CLIENTS {
+        let mut client = Client::open(server.address(), &token).await?;
+        let received = Arc::clone(&received);
+        readers.spawn(async move {
+            while let Ok(n) = client.events().await {
+                received.fetch_add(n, Ordering::Relaxed);
+            }
+        });
+    }
+    let idle = server.resident()?;
+    let before = server.processor()?;
+    let n_beats = if effort.quick { 100 } else { 500 };
+    let began = Instant::now();
+    let (mut most, mut beat) = (idle, tokio::time::interval(BEAT));
+    for nth in 0..n_beats {
+        beat.tick().await;
+        let together = (0..EVENTS_PER_SECOND / 100).map(|_| append(&open.log, &stream));
+        futures_util::future::try_join_all(together).await?;
+        if nth % 10 == 0 {
+            most = most.max(server.resident()?);
+        }
+    }
+    let n_wanted = n_beats * (EVENTS_PER_SECOND / 100) * N_CLIENTS;
+    while received.load(Ordering::Relaxed) < n_wanted {
+        if began.elapsed() > PATIENCE {
+            let n = received.load(Ordering::Relaxed);
+            return Err(format!("{n} of {n_wanted} events were delivered").into());
+        }
+        most = most.max(server.resident()?);
+        tokio::time::sleep(BEAT).await;
+    }
+    let took = began.elapsed().as_secs_f64();
+    #[expect(clippy::cast_precision_loss, reason = "counts of a benchmark are small")]
+    let (n_clients, n_delivered) = (N_CLIENTS as f64, n_wanted as f64);
+    let micros = (server.processor()? - before) * 1e6 / n_delivered;
+    let note = format!(
+        "{:.1} KB idle; {micros:.2} µs of processor per delivered event; {:.0} delivered/s; \
+         one client of another process waits {:.2} ms (p50) after the commit",
+        (idle - alone) / n_clients,
+        n_delivered / took,
+        median(&mut between),
+    );
+    readers.shutdown().await;
+    server.stop().await?;
+    open.close().await;
+    scratch.discard().await?;
+    Ok(line.alone((most - alone) / n_clients).noting(note))
+}
