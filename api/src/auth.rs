@@ -11,7 +11,7 @@ use axum::extract::FromRequestParts;
 use http::{HeaderMap, header::HOST, request::Parts};
 use tokio::sync::broadcast;
 use weir_aggregates::access::Scope;
-use weir_processors::access::Principal;
+use weir_processors::access::{Principal, Revoked};
 
 use self::{credential::Credential, needs::Needs};
 use crate::{
@@ -56,7 +56,7 @@ pub struct Watched<N> {
     /// Who it is.
     pub principal: Principal,
     /// The ids of tokens revoked since.
-    pub revocations: broadcast::Receiver<String>,
+    pub revocations: broadcast::Receiver<Revoked>,
     needs: PhantomData<N>,
 }
 

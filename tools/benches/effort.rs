@@ -25,7 +25,7 @@ pub(crate) struct Effort {
 impl Effort {
     pub(crate) const fn new(quick: bool, long: bool) -> Self {
         let (n_rounds, millis, n_events) =
-            if quick { (5, 400, 100_000) } else { (9, 1_500, 600_000) };
+            if quick { (5, 300, 60_000) } else { (9, 1_500, 600_000) };
         Self { n_rounds, span: Duration::from_millis(millis), n_events, quick, long }
     }
 }

@@ -218,9 +218,10 @@ impl Client {
                     Wake::End("the token was revoked")
                 }
                 Ok(Revoked::Token(_)) => Wake::Look,
-                Ok(Revoked::Perhaps) => Wake::End("sign in again"),
                 // Ours may have been among those that were missed.
-                Err(broadcast::error::RecvError::Lagged(_)) => Wake::End("sign in again"),
+                Ok(Revoked::Perhaps) | Err(broadcast::error::RecvError::Lagged(_)) => {
+                    Wake::End("sign in again")
+                }
                 Err(broadcast::error::RecvError::Closed) => Wake::End("this instance is stopping"),
             },
             () = expires => Wake::End("the token has expired"),
