@@ -6,6 +6,7 @@ use clap::Parser;
 
 /// The measuring half of `tools/bench`.
 #[derive(Debug, Parser)]
+#[expect(clippy::struct_excessive_bools, reason = "they are the flags of a command line")]
 pub(crate) struct Options {
     /// Ends within 50 seconds.
     #[arg(long)]

@@ -28,7 +28,7 @@ use crate::{
 /// How often it is looked whether a rebuild is live.
 const LOOK: Duration = Duration::from_millis(5);
 /// How long a rebuild may take.
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_mins(2);
 
 /// The smallest read model there is: how many events of each kind.
 struct Counting;

@@ -35,7 +35,7 @@ impl Client {
         let mut client = Self { stream, buffer: vec![0; 64 << 10], matched: 0 };
         let mut head = Vec::new();
         // The first frame says where the stream begins.
-        while client.matched_in(&head) == 0 {
+        while Self::matched_in(&head) == 0 {
             let n = client.stream.read(&mut client.buffer).await?;
             head.extend_from_slice(client.buffer.get(..n).unwrap_or_default());
             if n == 0 || !head.starts_with(b"HTTP/1.1 200".get(..head.len().min(12)).unwrap_or(b""))
@@ -48,7 +48,7 @@ impl Client {
         Ok(client)
     }
 
-    fn matched_in(&self, bytes: &[u8]) -> usize {
+    fn matched_in(bytes: &[u8]) -> usize {
         bytes.windows(ID.len()).filter(|window| *window == ID).count()
     }
 
