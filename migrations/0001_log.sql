@@ -132,6 +132,7 @@ END $$;
 -- outcome 3: a command was recorded before.
 -- outcome 4: a stream is archived.
 -- outcome 5: the writer is unknown (its row was lost in a restore).
+-- SQLSTATE WR002: the writer's row is not where it can be, so the database was restored.
 -- SQLSTATE WR001: the writer is not at the batch before; it must ask again with `repeated`.
 CREATE FUNCTION log.append(
     shard_id smallint, writer_id uuid, batch_no bigint, repeated boolean, streams_exist boolean,
@@ -167,7 +168,7 @@ BEGIN
             RETURN;
         ELSIF last_batch <> batch_no - 1 THEN
             RAISE EXCEPTION 'writer % is at batch %, not before %', writer_id, last_batch, batch_no
-                USING ERRCODE = 'invalid_transaction_state';
+                USING ERRCODE = 'WR002';
         END IF;
     END IF;
 

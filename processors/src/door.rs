@@ -133,6 +133,7 @@ impl Door {
         &self,
         stream: &StreamName,
     ) -> Result<(M::State, StreamVersion), DoorFault> {
+        self.inner.states.belong_to(self.inner.log.hub().n_restores());
         let (mut state, mut version) = self.inner.states.get::<M>(stream).unwrap_or_default();
         let from = version;
         loop {
@@ -216,7 +217,12 @@ impl Door {
                     }
                 }
                 // Whoever was first may have been this very command, from another instance.
-                Outcome::Conflict { .. } => {}
+                Outcome::Conflict { actual, .. } => {
+                    if actual < version {
+                        // Streams never shrink, unless the log was restored to an earlier state.
+                        self.inner.states.clear();
+                    }
+                }
             }
         }
         Err(DoorFault::Contended(stream.clone()).into())

@@ -9,8 +9,6 @@ use sqlx::{
 use weir_events::{position::Position, timestamp::Timestamp};
 use weir_log::database::{Database, DatabaseFault};
 
-use crate::transaction;
-
 /// The most rows one query answers with.
 pub const MAX_ROWS: usize = 1_000;
 
@@ -54,7 +52,7 @@ pub(crate) async fn rows<T>(
     from_row: impl Fn(&PgRow) -> Result<T, sqlx::Error>,
 ) -> Result<Vec<T>, QueryFault> {
     let fault = QueryFault::of(view);
-    let mut tx = transaction::begin(database).await?;
+    let mut tx = database.begin().await?;
     let rows = query.fetch_all(&mut *tx).await.map_err(&fault)?;
     tx.commit().await.map_err(&fault)?;
     rows.iter().map(from_row).collect::<Result<_, _>>().map_err(fault)

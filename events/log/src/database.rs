@@ -143,8 +143,22 @@ impl Database {
 
     /// Begins a transaction. Reads go through one too, so that the same words work behind a pooler.
     pub async fn begin(&self) -> Result<Transaction<'static, Postgres>, DatabaseFault> {
-        let begun = self.pool.begin_with(self.pooler.begin()).await;
-        begun.map_err(DatabaseFault::of("begin a transaction"))
+        self.begin_with(self.pooler.begin()).await
+    }
+
+    /// Begins a transaction with a statement of one's own. Safe to drop at any moment: sqlx would
+    /// give a connection back to the pool inside its transaction if it were dropped between the
+    /// statement and its answer, so both happen in a task that nobody can drop.
+    pub async fn begin_with(
+        &self,
+        statement: &'static str,
+    ) -> Result<Transaction<'static, Postgres>, DatabaseFault> {
+        let fault = DatabaseFault::of("begin a transaction");
+        let pool = self.pool.clone();
+        let beginning = async move { pool.begin_with(statement).await };
+        #[expect(clippy::disallowed_methods, reason = "awaited below, and bounded by the pool")]
+        let begun = tokio::spawn(beginning).await;
+        begun.unwrap_or(Err(sqlx::Error::WorkerCrashed)).map_err(fault)
     }
 
     /// A connection of its own, outside the pool.

@@ -57,18 +57,21 @@ pub(crate) struct Inner {
 /// One shard until one head row is not enough.
 pub(crate) const SHARD: i16 = 0;
 
-const HEAD: &str = "SELECT position, incarnation, identity FROM log.head WHERE shard = $1";
-
 /// Another cluster, timeline or database is another life of the log, even with equal bytes.
-const IDENTITY: &str = "
-    SELECT (SELECT system_identifier FROM pg_control_system())::text || '/'
-        || (SELECT timeline_id FROM pg_control_checkpoint())::text || '/'
-        || (SELECT oid FROM pg_database WHERE datname = current_database())::text";
+const HEAD: &str = "
+    SELECT h.position, h.incarnation, h.identity, now.identity AS identity_now
+    FROM log.head h,
+        (SELECT (SELECT system_identifier FROM pg_control_system())::text || '/'
+            || (SELECT timeline_id FROM pg_control_checkpoint())::text || '/'
+            || (SELECT oid FROM pg_database WHERE datname = current_database())::text) now(identity)
+    WHERE h.shard = $1";
+
+const MAKE: &str = "
+    INSERT INTO log.head (shard, position, incarnation, identity) VALUES ($1, 0, $2, '')
+    ON CONFLICT (shard) DO NOTHING";
 
 const BEGIN_LIFE: &str = "
-    INSERT INTO log.head AS h (shard, position, incarnation, identity) VALUES ($1, 0, $2, $3)
-    ON CONFLICT (shard) DO UPDATE SET incarnation = $2, identity = $3
-    WHERE h.identity <> excluded.identity";
+    UPDATE log.head SET incarnation = $2, identity = $3 WHERE shard = $1 AND identity = $4";
 
 /// Where the log stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,41 +82,53 @@ pub struct Head {
     pub position: Position,
 }
 
-/// Asks the database where the log stands.
+/// Asks the database where the log stands. If it is found in another cluster, on another timeline
+/// or in another database than before, it begins a new life first: a restored copy must not pass
+/// for the log it was copied from.
 pub(crate) async fn ask_head(database: &Database) -> Result<Head, DatabaseFault> {
     let fault = DatabaseFault::of("read the log's head");
     let mut tx = database.begin().await?;
     let rows = sqlx::query(HEAD).bind(SHARD).fetch_all(&mut *tx).await.map_err(&fault)?;
-    tx.commit().await.map_err(&fault)?;
     let row = rows.first().ok_or_else(|| fault(sqlx::Error::RowNotFound))?;
-    Ok(Head {
-        incarnation: Incarnation(row.try_get("incarnation").map_err(&fault)?),
-        position: Position(row.try_get("position").map_err(&fault)?),
-    })
+    let position = Position(row.try_get("position").map_err(&fault)?);
+    let mut incarnation: Uuid = row.try_get("incarnation").map_err(&fault)?;
+    let identity: String = row.try_get("identity").map_err(&fault)?;
+    let identity_now: String = row.try_get("identity_now").map_err(&fault)?;
+    if identity != identity_now {
+        // Every process that notices comes to the same id, so it does not matter who is first.
+        if !identity.is_empty() {
+            let mut hasher = blake3::Hasher::new_derive_key("weir log incarnation v1");
+            hasher.update(incarnation.as_bytes()).update(identity_now.as_bytes());
+            let mut id = [0; 16];
+            hasher.finalize_xof().fill(&mut id);
+            incarnation = Uuid::from_bytes(id);
+        }
+        sqlx::query(BEGIN_LIFE)
+            .bind(SHARD)
+            .bind(incarnation)
+            .bind(identity_now)
+            .bind(identity)
+            .execute(&mut *tx)
+            .await
+            .map_err(&fault)?;
+    }
+    tx.commit().await.map_err(&fault)?;
+    Ok(Head { incarnation: Incarnation(incarnation), position })
 }
 
-/// Makes the head row, or begins a new life when the database is a copy of another. `fresh` is the
-/// id of the life to begin, from the caller's clock and randomness.
-async fn begin_life(database: &Database, fresh: Uuid) -> Result<(), DatabaseFault> {
+/// Makes the head row of a log that has none. `fresh` is the id of its first life, from the
+/// caller's clock and randomness.
+async fn make_head(database: &Database, fresh: Uuid) -> Result<(), DatabaseFault> {
     let fault = DatabaseFault::of("open the log");
     let mut tx = database.begin().await?;
-    let identity: Vec<String> =
-        sqlx::query_scalar(IDENTITY).fetch_all(&mut *tx).await.map_err(&fault)?;
-    let identity = identity.first().map_or("", String::as_str);
-    sqlx::query(BEGIN_LIFE)
-        .bind(SHARD)
-        .bind(fresh)
-        .bind(identity)
-        .execute(&mut *tx)
-        .await
-        .map_err(&fault)?;
+    sqlx::query(MAKE).bind(SHARD).bind(fresh).execute(&mut *tx).await.map_err(&fault)?;
     tx.commit().await.map_err(&fault)
 }
 
 impl Log {
     /// Opens the log of a migrated database and starts this process's writer and tail hub.
     ///
-    /// `fresh` names this process's writer, and the log's life should a new one begin: ids come
+    /// `fresh` names this process's writer, and the log's first life if it has none yet: ids come
     /// from the caller's clock and randomness.
     pub async fn open(
         database: Database,
@@ -122,7 +137,7 @@ impl Log {
         lifecycle: &Lifecycle,
     ) -> Result<Self, DatabaseFault> {
         let head = patiently(DatabaseFault::passing, || async {
-            begin_life(&database, fresh).await?;
+            make_head(&database, fresh).await?;
             partition::ensure_ahead(&database, options.partition_events).await?;
             ask_head(&database).await
         })

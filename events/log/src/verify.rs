@@ -19,7 +19,7 @@ use weir_events::{
 pub use self::finding::Finding;
 use crate::{
     Log,
-    database::Database,
+    database::{Database, DatabaseFault},
     leaf,
     open::ask_head,
     read::{ReadFault, read_range},
@@ -85,18 +85,21 @@ impl Log {
         mut progress: impl FnMut(Position, Position) + Send,
     ) -> Result<Report, ReadFault> {
         let database = self.database();
+        // Seals before the head: what is sealed lies at or before any head that is read later, so
+        // a log that grows meanwhile is never taken for one that was cut off.
+        let seals = all_seals(database).await?;
         let head = ask_head(database).await?.position;
         let (chunks, inbox) = mpsc::channel::<Work>(4);
         // What depends on the order is work for a thread of its own.
         let skip = options.after;
-        let checking = tokio::task::spawn_blocking(move || check(inbox, head, options));
-        let after = self.walk(&chunks, head, skip, &mut progress).await;
+        let checking = tokio::task::spawn_blocking(move || check(inbox, head, seals, options));
+        let walked = self.walk(&chunks, head, skip, &mut progress).await;
         drop(chunks);
         let report = checking.await.map_err(|_| ReadFault::Malformed {
             after: Position::START,
             what: "the checking thread died",
         });
-        after?;
+        walked?;
         report
     }
 
@@ -108,15 +111,6 @@ impl Log {
         progress: &mut (impl FnMut(Position, Position) + Send),
     ) -> Result<(), ReadFault> {
         let database = self.database();
-        let mut sealed = Position::START;
-        loop {
-            let seals = seals_after(database, sealed, 1_000).await?;
-            let Some(last) = seals.last() else { break };
-            sealed = last.last;
-            if chunks.send(Work::Seals(seals)).await.is_err() {
-                return Ok(());
-            }
-        }
         let mut pieces =
             stream::iter(ranges(head))
                 .map(|(after, upto)| async move {
@@ -124,26 +118,55 @@ impl Log {
                 })
                 .buffered(PIECES);
         while let Some((after, upto, events)) = pieces.next().await {
-            let work = Work::Events { after, upto: upto.min(head), events: events? };
+            let work = Work::Events { after, upto, events: events? };
             if chunks.send(work).await.is_err() {
                 return Ok(());
             }
-            if upto <= head {
-                progress(upto, head);
-            }
+            progress(upto, head);
         }
+        let beyond = beyond_head(database).await?;
+        // A checking thread that died is reported by whoever waits for it.
+        drop(chunks.send(Work::Beyond(beyond)).await);
         Ok(())
     }
 }
 
-/// The ranges the log is read in, and whatever lies beyond its head: rows that nobody appended.
+/// Every seal, in order.
+async fn all_seals(database: &Database) -> Result<Vec<Seal>, ReadFault> {
+    let mut seals: Vec<Seal> = Vec::new();
+    loop {
+        let after = seals.last().map_or(Position::START, |seal| seal.last);
+        let page = seals_after(database, after, 1_000).await?;
+        if page.is_empty() {
+            return Ok(seals);
+        }
+        seals.extend(page);
+    }
+}
+
+const BEYOND: &str = "
+    SELECT position FROM log.events WHERE position > $1 ORDER BY position LIMIT 1000";
+
+/// Rows that lie beyond the head: nobody appended them. The head is asked again after looking, so
+/// that what was appended meanwhile is not taken for one.
+async fn beyond_head(database: &Database) -> Result<Vec<Position>, ReadFault> {
+    let fault = DatabaseFault::of("look beyond the log's head");
+    let head = ask_head(database).await?.position;
+    let mut tx = database.begin().await?;
+    let rows: Vec<i64> =
+        sqlx::query_scalar(BEYOND).bind(head.0).fetch_all(&mut *tx).await.map_err(&fault)?;
+    tx.commit().await.map_err(&fault)?;
+    let head = ask_head(database).await?.position;
+    Ok(rows.into_iter().map(Position).filter(|position| *position > head).collect())
+}
+
+/// The ranges the log is read in.
 fn ranges(head: Position) -> impl Iterator<Item = (Position, Position)> {
-    let mut after = Some(Position::START);
+    let mut after = Position::START;
     std::iter::from_fn(move || {
-        let from = after?;
-        let upto = if from == head { Position(i64::MAX) } else { from.plus(CHUNK).min(head) };
-        after = (from < head).then_some(upto);
-        Some((from, upto))
+        let from = after;
+        after = from.plus(CHUNK).min(head);
+        (from < head).then_some((from, after))
     })
 }
 
@@ -178,7 +201,7 @@ async fn piece(
 }
 
 enum Work {
-    Seals(Vec<Seal>),
+    Beyond(Vec<Position>),
     Events { after: Position, upto: Position, events: Vec<Checked> },
 }
 
@@ -201,7 +224,12 @@ struct Check {
     last_name: Option<(StreamName, [u8; 16])>,
 }
 
-fn check(mut inbox: mpsc::Receiver<Work>, head: Position, options: VerifyOptions) -> Report {
+fn check(
+    mut inbox: mpsc::Receiver<Work>,
+    head: Position,
+    seals: Vec<Seal>,
+    options: VerifyOptions,
+) -> Report {
     let mut check = Check {
         report: Report { head, ..Report::default() },
         options,
@@ -213,9 +241,16 @@ fn check(mut inbox: mpsc::Receiver<Work>, head: Position, options: VerifyOptions
         versions: HashMap::new(),
         last_name: None,
     };
+    for seal in seals {
+        check.seal(seal);
+    }
     while let Some(work) = inbox.blocking_recv() {
         match work {
-            Work::Seals(seals) => seals.into_iter().for_each(|seal| check.seal(seal)),
+            Work::Beyond(positions) => {
+                for position in positions {
+                    check.report.find(Finding::BeyondHead { position });
+                }
+            }
             Work::Events { after, upto, events } => check.events(after, upto, &events),
         }
     }
@@ -243,10 +278,6 @@ impl Check {
     fn events(&mut self, after: Position, upto: Position, events: &[Checked]) {
         let mut last = after;
         for Checked { event, fits } in events {
-            if event.position > self.head {
-                self.report.find(Finding::BeyondHead { position: event.position });
-                continue;
-            }
             self.gap(last, event.position);
             last = event.position;
             self.event(event, *fits);

@@ -4,7 +4,10 @@
 use std::{
     any::{Any, TypeId},
     collections::HashMap,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
 use weir_aggregates::machine::Machine;
@@ -17,9 +20,20 @@ type Key = (TypeId, StreamName);
 type Entry = (Arc<dyn Any + Send + Sync>, StreamVersion);
 
 #[derive(Debug, Default)]
-pub(super) struct States(Mutex<HashMap<Key, Entry>>);
+pub(super) struct States(Mutex<HashMap<Key, Entry>>, AtomicU64);
 
 impl States {
+    /// What was remembered before the log was restored is worth nothing after it.
+    pub(super) fn belong_to(&self, n_restores: u64) {
+        if self.1.swap(n_restores, Ordering::SeqCst) != n_restores {
+            self.clear();
+        }
+    }
+
+    pub(super) fn clear(&self) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+
     pub(super) fn get<M: Machine>(&self, stream: &StreamName) -> Option<(M::State, StreamVersion)> {
         let key = (TypeId::of::<M>(), stream.clone());
         let (state, version) =

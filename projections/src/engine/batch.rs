@@ -19,7 +19,6 @@ use super::{
     dead_letter,
     lease::Lease,
 };
-use crate::transaction;
 
 /// How often an event is tried before it counts as poison.
 pub(super) const ATTEMPTS: i32 = 3;
@@ -110,7 +109,7 @@ pub(super) async fn commit(
         return Ok(Committed { position: build.position, n_parked: 0 });
     };
     let wanted = wanted(projection.kinds(), events);
-    let mut tx = transaction::begin(database).await?;
+    let mut tx = database.begin().await?;
     // Offsets without rows, and builds nobody reads yet, need not wait for the disk: after a crash
     // of the database they are done again.
     let relaxed = wanted.is_empty() || build.state == BuildState::Building;

@@ -5,7 +5,6 @@ use weir_events::position::Position;
 use weir_log::database::{Database, DatabaseFault};
 
 use super::{Projection, lease::Lease};
-use crate::transaction;
 
 /// A build, as its row said when it was read.
 #[derive(Debug, Clone)]
@@ -95,7 +94,7 @@ impl Builds {
     /// Reads them.
     pub(super) async fn of(database: &Database, name: &str) -> Result<Self, DatabaseFault> {
         let fault = DatabaseFault::of("read the builds of a projection");
-        let mut tx = transaction::begin(database).await?;
+        let mut tx = database.begin().await?;
         let builds = Self::within(&mut tx, name).await.map_err(&fault)?;
         tx.commit().await.map_err(&fault)?;
         Ok(builds)
@@ -151,7 +150,7 @@ impl Build {
 /// Drops what is retired, one build a transaction. What somebody still reads is left for later.
 pub(super) async fn sweep(database: &Database, name: &str) -> Result<(), DatabaseFault> {
     let fault = DatabaseFault::of("drop retired builds");
-    let mut tx = transaction::begin(database).await?;
+    let mut tx = database.begin().await?;
     let ids = sqlx::query(SWEEPABLE).bind(name).fetch_all(&mut *tx).await.map_err(&fault)?;
     tx.commit().await.map_err(&fault)?;
     for row in ids {
@@ -163,7 +162,7 @@ pub(super) async fn sweep(database: &Database, name: &str) -> Result<(), Databas
 /// Drops one build that is retired, or a scratch.
 pub(super) async fn drop_build(database: &Database, id: i64) -> Result<(), DatabaseFault> {
     let fault = DatabaseFault::of("drop a retired build");
-    let mut tx = transaction::begin(database).await?;
+    let mut tx = database.begin().await?;
     let rows = sqlx::query(LOCK_RETIRED).bind(id).fetch_all(&mut *tx).await.map_err(&fault)?;
     if let Some(row) = rows.first() {
         let schema: String = row.try_get("schema").map_err(&fault)?;
@@ -183,7 +182,7 @@ pub(super) async fn install(
     lease: &Lease,
 ) -> Result<bool, DatabaseFault> {
     let fault = DatabaseFault::of("install a projection");
-    let mut tx = transaction::begin(database).await?;
+    let mut tx = database.begin().await?;
     let Builds { live, building } =
         Builds::within(&mut tx, projection.name()).await.map_err(&fault)?;
     let version = projection.version();

@@ -17,7 +17,6 @@ use super::{
     meter::{Meter, eta},
     rebuild::Progress,
 };
-use crate::transaction;
 
 /// What a check found.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -68,7 +67,7 @@ impl Engine {
         let slot = self.known(name)?;
         let projection = &*slot.projection;
         let live = self.live(projection).await?;
-        let mut tx = transaction::begin(self.database()).await?;
+        let mut tx = self.database().begin().await?;
         let scratch =
             Build::create(&mut tx, projection, BuildState::Checking, live.started_from).await;
         let scratch = scratch.map_err(&fault)?;
@@ -155,7 +154,7 @@ impl Engine {
     ) -> Result<Option<CheckReport>, EngineFault> {
         let fault = DatabaseFault::of("compare a read model with its rebuild");
         let rest = self.log().read(scratch.position, self.options().rebuild_batch).await?;
-        let mut tx = transaction::begin_of_one_moment(self.database()).await?;
+        let mut tx = crate::transaction::begin_of_one_moment(self.database()).await?;
         // Taken before the moment is: a swap may retire these tables, but not drop them.
         hold(&mut tx, projection, live).await.map_err(&fault)?;
         let rows = sqlx::query(WHERE).bind(live.id).fetch_all(&mut *tx).await;

@@ -11,7 +11,6 @@ use super::{
     batch::{self, ATTEMPTS, Target},
     build::Builds,
 };
-use crate::transaction;
 
 /// The most dead letters one list answers with.
 pub const MAX_LIST: usize = 1_000;
@@ -101,7 +100,7 @@ impl Engine {
         let fault = DatabaseFault::of("list dead letters");
         let name = self.projection(name)?.name();
         let limit = i64::try_from(limit.min(MAX_LIST)).unwrap_or(i64::MAX);
-        let mut tx = transaction::begin(self.database()).await?;
+        let mut tx = self.database().begin().await?;
         let rows = sqlx::query(LIST)
             .bind(name)
             .bind(after.0)
@@ -120,7 +119,7 @@ impl Engine {
     pub async fn redeliver(&self, name: &str, position: Position) -> Result<(), EngineFault> {
         let projection = Arc::clone(self.projection(name)?);
         let event = self.log().event(position).await?;
-        let mut tx = transaction::begin(self.database()).await?;
+        let mut tx = self.database().begin().await?;
         let tried = redeliver_within(&mut tx, self, &*projection, position, event).await?;
         tx.commit().await.map_err(DatabaseFault::of("redeliver a dead letter"))?;
         tried.map_err(|error| EngineFault::Poison { position, error })

@@ -12,7 +12,6 @@ use uuid::Uuid;
 use weir_log::database::{Database, DatabaseFault};
 
 use super::backoff::Backoff;
-use crate::transaction;
 
 /// A lease that was had once. Whether it still is, only the database knows.
 #[derive(Debug, Clone)]
@@ -77,7 +76,7 @@ impl Lease {
     ) -> Result<Option<Self>, DatabaseFault> {
         let fault = DatabaseFault::of("take the lease of a projection");
         let Claim { name, owner, host, window, version } = claim;
-        let mut tx = transaction::begin(database).await?;
+        let mut tx = database.begin().await?;
         let mut taken = Vec::new();
         for introduced in [false, true] {
             taken = sqlx::query(TAKE)
@@ -150,7 +149,7 @@ impl Lease {
         doing: &'static str,
     ) -> Result<u64, DatabaseFault> {
         let fault = DatabaseFault::of(doing);
-        let mut tx = transaction::begin(database).await?;
+        let mut tx = database.begin().await?;
         let done = self.bind(sqlx::query(statement)).execute(&mut *tx).await.map_err(&fault)?;
         tx.commit().await.map_err(&fault)?;
         Ok(done.rows_affected())

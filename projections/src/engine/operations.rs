@@ -26,7 +26,6 @@ use super::{
     rebuild::{self, ReplayOptions},
     worker::Work,
 };
-use crate::transaction;
 
 /// What came of a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -74,7 +73,7 @@ impl Engine {
         let name = self.projection(name)?.name();
         let deadline = Instant::now() + timeout;
         loop {
-            let mut tx = transaction::begin(self.database()).await?;
+            let mut tx = self.database().begin().await?;
             let rows = sqlx::query(ANSWER).bind(name).bind(position.0).fetch_all(&mut *tx).await;
             let rows = rows.map_err(&fault)?;
             tx.commit().await.map_err(&fault)?;
@@ -157,7 +156,7 @@ async fn handle_all(engine: &Engine, slot: &Slot, lease: &Lease) -> Result<bool,
     let name = slot.projection.name();
     let stream = stream(name)?;
     loop {
-        let mut tx = transaction::begin(engine.database()).await?;
+        let mut tx = engine.database().begin().await?;
         let rows = sqlx::query(HANDLED).bind(name).fetch_all(&mut *tx).await.map_err(&fault)?;
         tx.commit().await.map_err(&fault)?;
         let handled = rows.first().map_or(Ok(0), |row| row.try_get("version")).map_err(&fault)?;
@@ -186,7 +185,7 @@ async fn handle(
         Some(Ok(Event::DeadLetterRedelivered(event))) => engine.log().event(event.position).await?,
         _ => None,
     };
-    let mut tx = transaction::begin(engine.database()).await?;
+    let mut tx = engine.database().begin().await?;
     let mut inner = tx.begin().await.map_err(&fault)?;
     let outcome = match act(&mut inner, engine, slot, command, event).await {
         Ok(outcome) => {

@@ -20,7 +20,6 @@ use super::{
     meter::{Meter, eta},
     worker::Work,
 };
-use crate::transaction;
 
 /// How a replay is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -97,7 +96,7 @@ impl Engine {
         let slot = self.known(name)?;
         let mut again = true;
         loop {
-            let mut tx = transaction::begin(self.database()).await?;
+            let mut tx = self.database().begin().await?;
             match ask(&mut tx, &*slot.projection, options).await {
                 // Two asked at once: the other's build is there now.
                 Err(EngineFault::Database(fault)) if again && taken(&fault) => again = false,
@@ -121,7 +120,7 @@ impl Engine {
         let fault = DatabaseFault::of("read how far a replay is");
         self.known(name)?;
         loop {
-            let mut tx = transaction::begin(self.database()).await?;
+            let mut tx = self.database().begin().await?;
             let rows = sqlx::query(WHERE).bind(build).fetch_all(&mut *tx).await.map_err(&fault)?;
             tx.commit().await.map_err(&fault)?;
             let row = rows.first().ok_or_else(|| fault(sqlx::Error::RowNotFound))?;
@@ -147,7 +146,7 @@ impl Engine {
     pub async fn cancel_replay(&self, name: &str) -> Result<(), EngineFault> {
         let fault = DatabaseFault::of("call a replay off");
         let slot = self.known(name)?;
-        let mut tx = transaction::begin(self.database()).await?;
+        let mut tx = self.database().begin().await?;
         let id = cancel(&mut tx, name).await?;
         tx.commit().await.map_err(&fault)?;
         slot.changed.notify_waiters();
@@ -280,7 +279,7 @@ async fn analyze(
     build: &Build,
 ) -> Result<(), DatabaseFault> {
     let fault = DatabaseFault::of("analyze a rebuilt projection");
-    let mut tx = transaction::begin(engine.database()).await?;
+    let mut tx = engine.database().begin().await?;
     for table in projection.tables() {
         // Both names are the code's own.
         let statement = AssertSqlSafe(format!("ANALYZE \"{}\".\"{table}\"", build.schema));
@@ -309,7 +308,7 @@ async fn swap(
     }
     let rest = engine.log().read(build.position, n_left).await.map_err(TailFault::from)?;
     let position = rest.last().map_or(build.position, |event| event.position);
-    let mut tx = transaction::begin(engine.database()).await?;
+    let mut tx = engine.database().begin().await?;
     let live = sqlx::query(HOLD_LIVE).bind(projection.name()).bind(SWAP_PATIENCE);
     let live = live.fetch_all(&mut *tx).await.map_err(&fault)?;
     if batch::enter(&mut tx, &target, false).await.map_err(&fault)? != Some(build.position) {

@@ -5,7 +5,6 @@ use weir_events::{kind::Subsystem, position::Position, timestamp::Timestamp};
 use weir_log::database::DatabaseFault;
 
 use super::{Engine, Projection, actor_path, meter::eta};
-use crate::transaction;
 
 /// Where the log and its projections stand.
 #[derive(Debug, Clone)]
@@ -125,7 +124,7 @@ impl Engine {
     pub async fn status(&self) -> Result<Status, DatabaseFault> {
         let fault = DatabaseFault::of("read where the projections stand");
         let names: Vec<&str> = self.projections().map(|p| p.name()).collect();
-        let mut tx = transaction::begin(self.database()).await?;
+        let mut tx = self.database().begin().await?;
         // The head first: what is read after it may be ahead of it, but never seems behind.
         let head: Vec<Option<i64>> =
             sqlx::query_scalar(HEAD).fetch_all(&mut *tx).await.map_err(&fault)?;

@@ -10,7 +10,6 @@ use weir_events::position::Position;
 use weir_log::database::DatabaseFault;
 
 use super::{Engine, Slot};
-use crate::transaction;
 
 /// The wait ended without the position.
 #[derive(Debug, thiserror::Error)]
@@ -100,7 +99,7 @@ impl Engine {
     async fn ask(&self, slot: &Slot) -> Result<bool, DatabaseFault> {
         let fault = DatabaseFault::of("read where a projection stands");
         let name = slot.projection.name();
-        let mut tx = transaction::begin(self.database()).await?;
+        let mut tx = self.database().begin().await?;
         let rows = sqlx::query(WHERE).bind(name).fetch_all(&mut *tx).await.map_err(&fault)?;
         tx.commit().await.map_err(&fault)?;
         let Some(row) = rows.first() else { return Ok(false) };

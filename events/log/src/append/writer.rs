@@ -106,6 +106,8 @@ pub struct Writer {
     queue: VecDeque<Job>,
     /// Callers that the last batch answered.
     n_answered: usize,
+    /// Restores of the log that the hub had noticed at the last batch.
+    n_restores: u64,
 }
 
 impl Writer {
@@ -121,7 +123,8 @@ impl Writer {
         let sender = Sender::new(database.clone(), id);
         let versions = Versions::default();
         let queue = VecDeque::new();
-        let writer = Self { database, hub, sender, versions, queue, n_answered: 0 };
+        let n_restores = hub.n_restores();
+        let writer = Self { database, hub, sender, versions, queue, n_answered: 0, n_restores };
         let soft = lifecycle.soft().clone();
         lifecycle.run("log writer", async move {
             writer.run(jobs, soft).await;
@@ -173,6 +176,11 @@ impl Writer {
 
     /// Answers how many callers it gave an answer.
     async fn write_one_batch(&mut self) -> usize {
+        let n_restores = self.hub.n_restores();
+        if std::mem::replace(&mut self.n_restores, n_restores) != n_restores {
+            // Versions went down, for once.
+            self.versions = Versions::default();
+        }
         let Plan { jobs, streams, refused } = plan(&mut self.queue, &self.versions);
         for (job, outcome) in refused {
             answer(job.reply, Ok(outcome));
@@ -227,14 +235,20 @@ impl Writer {
         loop {
             let cause = match self.sender.send(batch).await {
                 Ok(answer) => return Ok(answer),
-                Err(send::SendFault::Refused(cause)) => {
+                Err(send::SendFault::Refused(cause)) if !sent => {
                     return Err(AppendFault::Unavailable(cause));
                 }
-                Err(send::SendFault::WriterForgotten) if sent => {
-                    let cause = "the database was restored meanwhile";
-                    return Err(AppendFault::Unknown(cause.to_owned()));
+                // This try was rolled back, but an earlier one may still go through: nothing is
+                // known until the database says what became of the number.
+                Err(send::SendFault::Refused(cause)) => cause,
+                Err(send::SendFault::WriterForgotten) => {
+                    self.versions = Versions::default();
+                    if sent {
+                        let cause = "the database was restored meanwhile";
+                        return Err(AppendFault::Unknown(cause.to_owned()));
+                    }
+                    "the database was restored".to_owned()
                 }
-                Err(send::SendFault::WriterForgotten) => "the database was restored".to_owned(),
                 Err(send::SendFault::NotSent(cause) | send::SendFault::TryAgain(cause)) => cause,
                 Err(send::SendFault::Lost(cause)) => {
                     sent = true;

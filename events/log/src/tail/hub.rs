@@ -2,7 +2,10 @@
 
 use std::{
     collections::VecDeque,
-    sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard},
+    sync::{
+        Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard,
+        atomic::{AtomicU64, Ordering},
+    },
     time::{Duration, Instant},
 };
 
@@ -35,6 +38,8 @@ struct Inner {
     bell: Notify,
     /// Rung when this process appended, so that others are told.
     appended: Notify,
+    /// How often the log was found to be another than before.
+    n_restores: AtomicU64,
     /// When the database last confirmed where the head is.
     confirmed_at: RwLock<Instant>,
 }
@@ -90,6 +95,7 @@ impl Hub {
                 head: watch::Sender::new(head),
                 bell: Notify::new(),
                 appended: Notify::new(),
+                n_restores: AtomicU64::new(0),
                 confirmed_at: RwLock::new(Instant::now()),
             }),
         };
@@ -106,6 +112,12 @@ impl Hub {
     /// Where the log stands, as far as this process knows.
     pub fn head(&self) -> Head {
         *self.inner.head.borrow()
+    }
+
+    /// How often this process found the log to be another than before: whatever was remembered of
+    /// streams is then worth nothing.
+    pub fn n_restores(&self) -> u64 {
+        self.inner.n_restores.load(Ordering::SeqCst)
     }
 
     pub(crate) fn watch(&self) -> watch::Receiver<Head> {
@@ -206,6 +218,7 @@ impl Hub {
             ring.n_bytes = 0;
             ring.last = head.position;
             drop(ring);
+            self.inner.n_restores.fetch_add(1, Ordering::SeqCst);
             self.inner.head.send_replace(head);
         }
         loop {

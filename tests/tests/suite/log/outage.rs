@@ -131,3 +131,39 @@ async fn an_append_whose_answer_was_lost_is_asked_after_and_not_written_twice() 
     assert!(matches!(outcome, weir_log::append::Outcome::Appended(_)), "{outcome:?}");
     assert_eq!(log.log.ask_head().await.expect("the head").position, Position(2));
 }
+
+/// A standby or a backup has an older row of this very writer: its numbers fit no more, and it must
+/// go on under another name instead of never again.
+#[tokio::test]
+async fn a_process_goes_on_writing_after_the_log_under_it_was_restored_to_an_earlier_state() {
+    let database = TestDatabase::create().await;
+    let log = database.log().await;
+    let rules = |n: i64| weir_tests::events::at_version("s", n, &[weir_tests::events::allowed(1)]);
+    let mut intruder = database.intruder().await;
+    for n in 0..5 {
+        log.log.append(rules(n)).await.expect("append");
+    }
+    let earlier = "CREATE TABLE earlier AS SELECT * FROM log.writers";
+    intruder.execute(earlier).await.expect("remember an earlier state");
+    for n in 5..10 {
+        log.log.append(rules(n)).await.expect("append");
+    }
+    intruder
+        .execute(
+            "DELETE FROM log.events WHERE position > 5;
+             UPDATE log.head SET position = 5; UPDATE log.streams SET version = 5;
+             DELETE FROM log.writers; INSERT INTO log.writers SELECT * FROM earlier",
+        )
+        .await
+        .expect("restore it");
+    weir_tests::deadline::until("the process notices", async || match log.log.hub().n_restores() {
+        0 => Err("not yet"),
+        _ => Ok(()),
+    })
+    .await;
+    let outcome = log.log.append(rules(5)).await.expect("it goes on");
+    assert!(matches!(outcome, weir_log::append::Outcome::Appended(_)), "{outcome:?}");
+    assert_eq!(log.log.ask_head().await.expect("the head").position, Position(6));
+    let read = log.log.read(Position::START, 100).await.expect("read");
+    assert_eq!(read.len(), 6, "what was told is what is there");
+}

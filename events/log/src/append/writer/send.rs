@@ -47,7 +47,7 @@ pub(super) enum SendFault {
     Refused(String),
     /// The answer was lost: it may be committed.
     Lost(String),
-    /// The writer's row is gone: the database is not the one it was.
+    /// The writer's row is gone or behind: the database is not the one it was.
     WriterForgotten,
 }
 
@@ -170,9 +170,7 @@ impl Sender {
         };
         match answered {
             Ok(None) => {
-                // The next try connects anew and registers again, from batch 0.
-                self.last_batch = 0;
-                self.repeated = false;
+                self.abandon();
                 Err(SendFault::WriterForgotten)
             }
             Ok(Some(answer)) => {
@@ -197,6 +195,11 @@ impl Sender {
         };
         match code.as_ref() {
             code if code.starts_with("08") || code.starts_with("57P") => SendFault::Lost(said),
+            // The writer's row is behind: the database is not the one it was.
+            "WR002" => {
+                self.abandon();
+                SendFault::WriterForgotten
+            }
             // Serialization, deadlock, a key or version that another process took first, and a
             // writer that is not where this one thinks: the next try asks where.
             "40001" | "40P01" | "23505" | "WR001" => {
@@ -211,6 +214,12 @@ impl Sender {
     }
 
     async fn connect(&self) -> Result<PgConnection, SendFault> {
+        // An earlier sending that hangs in its commit still holds the writer's row.
+        let late = || SendFault::NotSent("the database did not take the writer in time".to_owned());
+        tokio::time::timeout(ANSWER_TIMEOUT, self.register()).await.unwrap_or_else(|_| Err(late()))
+    }
+
+    async fn register(&self) -> Result<PgConnection, SendFault> {
         let not_sent = |cause: sqlx::Error| SendFault::NotSent(cause.to_string());
         let mut connection =
             self.database.connect().await.map_err(|fault| not_sent(fault.cause))?;
