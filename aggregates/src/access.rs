@@ -95,7 +95,12 @@ impl State {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Command {
     /// Issue it.
-    Issue(TokenIssued),
+    Issue {
+        /// What it is to be.
+        token: TokenIssued,
+        /// The scopes of who issues it: nobody hands out what he does not have.
+        by: Vec<Scope>,
+    },
     /// Revoke it.
     Revoke,
 }
@@ -115,6 +120,9 @@ pub enum Refusal {
     /// A scope nobody knows, or none at all.
     #[error("`{0}` is not a scope; choose from {known}", known = known_scopes())]
     BadScope(String),
+    /// A scope that whoever issues the token does not have himself.
+    #[error("only who has scope `{0}`, or `admin`, may issue a token with it")]
+    Beyond(String),
     /// It would end before it begins.
     #[error("the token would have expired at {0} already")]
     ExpiresInThePast(Timestamp),
@@ -134,11 +142,13 @@ impl Machine for Token {
 
     fn decide(state: &State, command: &Command, context: &Context) -> Decision<Event, Refusal> {
         match (command, state) {
-            (Command::Issue(token), State::Unknown) => match objection(token, context.now) {
-                None => Decision::accept(token.clone()),
-                Some(refusal) => Decision::refuse(refusal),
-            },
-            (Command::Issue(token), _) => {
+            (Command::Issue { token, by }, State::Unknown) => {
+                match objection(token, by, context.now) {
+                    None => Decision::accept(token.clone()),
+                    Some(refusal) => Decision::refuse(refusal),
+                }
+            }
+            (Command::Issue { token, .. }, _) => {
                 Decision::refuse(Refusal::AlreadyIssued(token.token_id.clone()))
             }
             (Command::Revoke, State::Unknown) => Decision::refuse(Refusal::Unknown),
@@ -162,7 +172,7 @@ impl Machine for Token {
     }
 }
 
-fn objection(token: &TokenIssued, now: Timestamp) -> Option<Refusal> {
+fn objection(token: &TokenIssued, by: &[Scope], now: Timestamp) -> Option<Refusal> {
     let n_chars = token.name.chars().count();
     if n_chars == 0 || n_chars > MAX_NAME_CHARS || token.name.chars().any(char::is_control) {
         return Some(Refusal::BadName);
@@ -172,6 +182,11 @@ fn objection(token: &TokenIssued, now: Timestamp) -> Option<Refusal> {
     }
     if let Some(bad) = token.scopes.iter().find(|name| Scope::find(name).is_none()) {
         return Some(Refusal::BadScope(bad.chars().take(40).collect()));
+    }
+    let given = token.scopes.iter().filter_map(|name| Scope::find(name));
+    let mut beyond = given.filter(|scope| !by.contains(scope) && !by.contains(&Scope::Admin));
+    if let Some(scope) = beyond.next() {
+        return Some(Refusal::Beyond(scope.as_str().to_owned()));
     }
     token.expires_at.filter(|end| *end <= now).map(Refusal::ExpiresInThePast)
 }
@@ -192,14 +207,18 @@ mod tests {
         }
     }
 
+    fn issue(token: TokenIssued) -> Command {
+        Command::Issue { token, by: vec![Scope::Admin] }
+    }
+
     fn decide(history: &[Event], command: &Command) -> Decision<Event, Refusal> {
         Token::decide(&fold::<Token>(history), command, &NOW)
     }
 
     #[test]
     fn a_token_is_issued_once() {
-        assert_eq!(decide(&[], &Command::Issue(issued())), Decision::accept(issued()));
-        let again = decide(&[issued().into()], &Command::Issue(issued()));
+        assert_eq!(decide(&[], &issue(issued())), Decision::accept(issued()));
+        let again = decide(&[issued().into()], &issue(issued()));
         assert_eq!(again, Decision::refuse(Refusal::AlreadyIssued(issued().token_id)));
     }
 
@@ -216,7 +235,27 @@ mod tests {
         {
             let mut token = issued();
             change(&mut token);
-            assert_eq!(decide(&[], &Command::Issue(token)), Decision::refuse(refusal));
+            assert_eq!(decide(&[], &issue(token)), Decision::refuse(refusal));
+        }
+    }
+
+    #[test]
+    fn nobody_hands_out_what_he_does_not_have() {
+        let issue = |scopes: &[Scope], by: &[Scope]| {
+            let scopes = scopes.iter().map(|scope| scope.as_str().to_owned()).collect();
+            let token = TokenIssued { scopes, ..issued() };
+            decide(&[], &Command::Issue { token, by: by.to_vec() }).refusal
+        };
+        let porter = [Scope::TokensWrite, Scope::EventsRead];
+        assert_eq!(issue(&[Scope::EventsRead], &porter), None);
+        assert_eq!(issue(&porter, &porter), None);
+        for beyond in [Scope::Admin, Scope::RulesWrite] {
+            let refused = Some(Refusal::Beyond(beyond.as_str().to_owned()));
+            assert_eq!(issue(&[Scope::EventsRead, beyond], &porter), refused);
+        }
+        for scope in Scope::ALL {
+            assert_eq!(issue(&[scope], &[Scope::Admin]), None);
+            assert!(issue(&[scope], &[]).is_some());
         }
     }
 

@@ -11,7 +11,7 @@ use http::{HeaderMap, HeaderName, request::Parts};
 use serde::{Deserialize, de::DeserializeOwned};
 use utoipa::ToSchema;
 use weir_log::idempotency::CommandKey;
-use weir_processors::{caller::Caller, door::IdempotencyKey};
+use weir_processors::{access::Principal, caller::Caller, door::IdempotencyKey};
 
 pub use self::params::Params;
 pub(crate) use self::{body::read, params::bad_parameter};
@@ -37,6 +37,8 @@ pub struct Nothing {}
 pub struct Ask<N, T> {
     /// The body. An empty one reads as `{}`.
     pub body: T,
+    /// Who asks.
+    pub principal: Principal,
     /// In whose name.
     pub caller: Caller,
     /// What makes a repetition known, when the caller sent one.
@@ -51,11 +53,11 @@ impl<N: Needs, T: DeserializeOwned> FromRequest<ApiState> for Ask<N, T> {
         let (mut parts, body) = request.into_parts();
         let By { principal, .. } = By::<N>::from_request_parts(&mut parts, state).await?;
         let bytes = body::collect(&parts.headers, body).await?;
-        let key = idempotency_key(&parts, &principal.name, &bytes)?;
+        let key = idempotency_key(&parts, principal.id(), &bytes)?;
         let body = body::parse(&parts.headers, &bytes)?;
         let traceparent = traceparent(&parts.headers);
         let caller = Caller { traceparent, ..principal.caller() };
-        Ok(Self { body, caller, key, needs: PhantomData })
+        Ok(Self { body, principal, caller, key, needs: PhantomData })
     }
 }
 

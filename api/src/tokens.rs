@@ -23,7 +23,7 @@ use crate::{
     auth::{By, needs::TokensWrite},
     problem::{
         Problem,
-        table::{BAD_BODY, NO_SUCH_TOKEN, TOKEN_REFUSED},
+        table::{BAD_BODY, MISSING_SCOPE, NO_SUCH_TOKEN, TOKEN_REFUSED},
     },
     state::ApiState,
     wait,
@@ -165,7 +165,8 @@ async fn issue(
     let IssueRequest { name, scopes, expires_in_seconds } = ask.body;
     let now = state.door().now();
     let expires_at = expires_in_seconds.map(|seconds| expiry(now, seconds)).transpose()?;
-    let issued = state.tokens().issue(&name, scopes, expires_at, &ask.caller, ask.key).await?;
+    let by = &ask.principal.scopes;
+    let issued = state.tokens().issue(&name, scopes, expires_at, by, &ask.caller, ask.key).await?;
     let view = IssuedView::of(&issued)
         .ok_or_else(|| Problem::internal(&std::io::Error::other("a token without its event")))?;
     Ok(Done::of(&issued.executed, StatusCode::CREATED, view))
@@ -213,6 +214,7 @@ impl From<Refusal> for Problem {
             Refusal::Unknown => Self::new(&NO_SUCH_TOKEN, words),
             Refusal::BadName => Self::of_field(&TOKEN_REFUSED, "name", words),
             Refusal::BadScope(_) => Self::of_field(&TOKEN_REFUSED, "scopes", words),
+            Refusal::Beyond(_) => Self::of_field(&MISSING_SCOPE, "scopes", words),
             Refusal::ExpiresInThePast(_) => {
                 Self::of_field(&TOKEN_REFUSED, "expires_in_seconds", words)
             }
@@ -268,6 +270,7 @@ mod tests {
         for (refusal, status, field) in [
             (Refusal::BadName, 422, "name"),
             (Refusal::BadScope("root".to_owned()), 422, "scopes"),
+            (Refusal::Beyond("admin".to_owned()), 403, "scopes"),
             (Refusal::ExpiresInThePast(Timestamp::EPOCH), 422, "expires_in_seconds"),
         ] {
             let problem = Problem::from(refusal);

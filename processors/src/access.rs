@@ -19,7 +19,7 @@ use weir_events::{
     stream::StreamName,
     timestamp::Timestamp,
 };
-use weir_log::{database::DatabaseFault, idempotency::CommandKey};
+use weir_log::database::DatabaseFault;
 
 pub use self::watch::Revoked;
 use self::{known::Known, lockout::Lockout, secret::Secret};
@@ -59,9 +59,14 @@ impl Principal {
         self.scopes.contains(&scope) || self.scopes.contains(&Scope::Admin)
     }
 
+    /// What sets it apart from everybody else. Names do not: two tokens may have the same.
+    pub fn id(&self) -> &str {
+        self.token_id.as_deref().unwrap_or(&self.name)
+    }
+
     /// It as a caller of commands.
     pub fn caller(&self) -> Caller {
-        Caller::principal(&self.name, self.token_id.as_deref().unwrap_or(&self.name))
+        Caller::principal(&self.name, self.id())
     }
 
     fn of(token: &TokenIssued) -> Self {
@@ -121,13 +126,20 @@ struct Inner {
     knew_all_at: Mutex<Instant>,
 }
 
-/// Whether a secret was hashed for this request, or known to be right.
+/// Whether a token was found good for the first time, or had been before.
 enum Verification {
     New,
     Known,
 }
 
+/// The id of the first admin's token: the same in every log, so that its own stream says whether
+/// it was issued, for as long as there is the log.
+const FIRST_ADMIN: &str = "0000000000000001";
+
 const INSERT: &str = "INSERT INTO access.secrets (token_id, verifier) VALUES ($1, $2)";
+/// For whose event won: what another life of the log left in the row is worth nothing.
+const PUT: &str = "INSERT INTO access.secrets (token_id, verifier) VALUES ($1, $2) \
+                   ON CONFLICT (token_id) DO UPDATE SET verifier = excluded.verifier";
 const DELETE: &str = "DELETE FROM access.secrets WHERE token_id = $1";
 const FIND: &str = "SELECT verifier FROM access.secrets WHERE token_id = $1";
 
@@ -150,12 +162,13 @@ impl Tokens {
         Self { inner: Arc::new(inner) }
     }
 
-    /// Issues a token.
+    /// Issues a token, in the name of somebody who has the scopes `by`.
     pub async fn issue(
         &self,
         name: &str,
         scopes: Vec<String>,
         expires_at: Option<Timestamp>,
+        by: &[Scope],
         caller: &Caller,
         idempotency: Option<IdempotencyKey>,
     ) -> Result<Issued, ExecuteFault<Refusal>> {
@@ -167,8 +180,8 @@ impl Tokens {
         let verifier = secret.verifier().await.map_err(|_| busy())?;
         self.statement(INSERT, &token_id, Some(&verifier)).await.map_err(DoorFault::from)?;
         let name = name.to_owned();
-        let command =
-            Command::Issue(TokenIssued { token_id: token_id.clone(), name, scopes, expires_at });
+        let token = TokenIssued { token_id: token_id.clone(), name, scopes, expires_at };
+        let command = Command::Issue { token, by: by.to_vec() };
         let executed =
             self.inner.door.execute::<Token>(&stream, &command, caller, idempotency).await;
         match executed {
@@ -193,16 +206,34 @@ impl Tokens {
     }
 
     /// Issues the first admin's token, once in the life of a log.
+    ///
+    /// Here the event comes first and the hash after it, so that only who wins the race for the
+    /// event writes the hash. Who dies in between leaves a token that opens nothing, as he would
+    /// have left one whose secret nobody was told.
     pub async fn bootstrap(&self) -> Result<Option<Issued>, ExecuteFault<Refusal>> {
-        let key = CommandKey::of("weir", "the first admin");
-        let idempotency = IdempotencyKey { key, request_hash: key.0 };
-        if self.inner.door.log().remembered(key).await.map_err(DoorFault::from)?.is_some() {
+        let token_id = FIRST_ADMIN.to_owned();
+        let stream = stream(&token_id).ok_or(ExecuteFault::Refused(Refusal::Unknown))?;
+        let (state, _): (State, _) = self.inner.door.load::<Token>(&stream).await?;
+        if state != State::Unknown {
             return Ok(None);
         }
+        let secret = Secret::of(token_id.clone());
+        let verifier = secret.verifier().await.map_err(|_| busy())?;
+        let token = TokenIssued {
+            token_id: token_id.clone(),
+            name: "admin".to_owned(),
+            scopes: vec![Scope::Admin.as_str().to_owned()],
+            expires_at: None,
+        };
+        let command = Command::Issue { token, by: vec![Scope::Admin] };
         let caller = Caller::processor("bootstrap");
-        let scopes = vec![Scope::Admin.as_str().to_owned()];
-        let issued = self.issue("admin", scopes, None, &caller, Some(idempotency)).await?;
-        Ok(issued.token.is_some().then_some(issued))
+        let executed = self.inner.door.execute::<Token>(&stream, &command, &caller, None).await;
+        let executed = match executed {
+            Err(ExecuteFault::Refused(Refusal::AlreadyIssued(_))) => return Ok(None),
+            other => other?,
+        };
+        self.statement(PUT, &token_id, Some(&verifier)).await.map_err(DoorFault::from)?;
+        Ok(Some(Issued { token_id, token: Some(secret.reveal()), executed }))
     }
 
     /// Revokes a token.
@@ -222,10 +253,7 @@ impl Tokens {
     /// Whom a token lets in, if anybody. `from` is the address that failures are counted for.
     pub async fn verify(&self, token: &str, from: IpAddr) -> Result<Principal, Denied> {
         let now = Instant::now();
-        if let Some(retry_after) = self.lockout().locked(from, now) {
-            return Err(Denied::LockedOut { retry_after });
-        }
-        match self.principal(token, now).await {
+        match self.principal(token, from, now).await {
             Ok((principal, Verification::New)) => {
                 self.lockout().succeeded(from);
                 Ok(principal)
@@ -242,6 +270,7 @@ impl Tokens {
     async fn principal(
         &self,
         token: &str,
+        from: IpAddr,
         now: Instant,
     ) -> Result<(Principal, Verification), Denied> {
         let fingerprint = *blake3::hash(token.as_bytes()).as_bytes();
@@ -249,6 +278,12 @@ impl Tokens {
         if let Some(known) = known {
             let principal = self.still_good(known).await?;
             return Ok((principal, Verification::Known));
+        }
+        // A token that was good before is not guessed: the failures of others behind its address
+        // do not lock it out, and it does not make up for them.
+        let was_good = self.verified().was_good(&fingerprint);
+        if !was_good && let Some(retry_after) = self.lockout().locked(from, now) {
+            return Err(Denied::LockedOut { retry_after });
         }
         let secret = Secret::parse(token).ok_or(Denied::Bad)?;
         let stream = stream(secret.id()).ok_or(Denied::Bad)?;
@@ -269,7 +304,7 @@ impl Tokens {
         }
         let principal = Principal::of(issued);
         self.verified().remember(fingerprint, principal.clone(), now, generation);
-        Ok((principal, Verification::New))
+        Ok((principal, if was_good { Verification::Known } else { Verification::New }))
     }
 
     /// A verified token may have expired; and while this process may have missed a revocation, the

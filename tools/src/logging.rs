@@ -33,6 +33,9 @@ pub(crate) fn start(context: &Context, logging: &Logging, serves: bool) -> Resul
     let colour = !environment::is_set("NO_COLOR") && io::stderr().is_terminal();
     let lines = tracing_subscriber::fmt()
         .with_writer(io::stderr)
+        // Whoever reads our standard error may go away. The layer would complain of that on
+        // standard error, which panics in whatever request happens to log.
+        .log_internal_errors(false)
         .with_env_filter(filter)
         .with_ansi(colour)
         .with_target(serves || 0 < context.verbose);

@@ -2,7 +2,7 @@
 // prints one JSON line with its address and admin token when it is ready.
 
 import { spawn } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { chmodSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -10,9 +10,16 @@ import { createInterface } from "node:readline";
 const READY_MS = 120_000;
 const STOP_MS = 30_000;
 
+/** As root, Weir runs its Postgres as another user, who must be able to pass. */
+function openFolder() {
+  const folder = mkdtempSync(join(tmpdir(), "weir-ui-"));
+  chmodSync(folder, 0o755);
+  return folder;
+}
+
 export async function startWeir(
   binary,
-  { dataDir = mkdtempSync(join(tmpdir(), "weir-ui-")), listen = "127.0.0.1:0" } = {},
+  { dataDir = openFolder(), listen = "127.0.0.1:0" } = {},
 ) {
   const child = spawn(binary, ["up", "--data-dir", dataDir, "--listen", listen, "--json"], {
     stdio: ["ignore", "pipe", "pipe"],

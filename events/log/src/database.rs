@@ -110,8 +110,13 @@ impl Database {
     /// # Errors
     /// When the address cannot be read.
     pub fn new(url: &str, pooler: Pooler, max_connections: u32) -> Result<Self, DatabaseFault> {
+        let fault = DatabaseFault::of("read the database address");
+        if !["postgres://", "postgresql://"].iter().any(|scheme| url.starts_with(scheme)) {
+            let wanted = "it must begin with postgres:// or postgresql://";
+            return Err(fault(sqlx::Error::Configuration(wanted.into())));
+        }
         let mut options = PgConnectOptions::from_str(url)
-            .map_err(DatabaseFault::of("read the database address"))?
+            .map_err(fault)?
             .log_statements(tracing::log::LevelFilter::Trace);
         if options.get_application_name().is_none() {
             options = options.application_name("weir");

@@ -31,6 +31,11 @@ impl Known {
         fresh.then(|| principal.clone())
     }
 
+    /// Whether a token was good once, however long ago, and is not known to be revoked.
+    pub(super) fn was_good(&self, fingerprint: &[u8; 32]) -> bool {
+        self.verified.contains_key(fingerprint)
+    }
+
     /// Rises whenever revocations may have been missed.
     pub(super) const fn generation(&self) -> u64 {
         self.generation
@@ -110,5 +115,16 @@ mod tests {
         known.remember([1; 32], principal(), now, known.generation());
         assert_eq!(known.get(&[1; 32], now), Some(principal()));
         assert_eq!(known.get(&[1; 32], now + VERIFIED_FOR), None);
+    }
+
+    #[test]
+    fn a_token_was_good_until_it_is_revoked() {
+        let (mut known, now) = (Known::default(), Instant::now());
+        assert!(!known.was_good(&[1; 32]));
+        known.remember([1; 32], principal(), now, known.generation());
+        assert_eq!(known.get(&[1; 32], now + VERIFIED_FOR), None);
+        assert!(known.was_good(&[1; 32]), "its secret is only to be hashed again");
+        known.revoke("0123456789abcdef");
+        assert!(!known.was_good(&[1; 32]));
     }
 }

@@ -25,8 +25,13 @@ impl std::fmt::Debug for Secret {
 impl Secret {
     pub(super) fn generate() -> Self {
         let id: [u8; 8] = rand::random();
+        Self::of(hex::encode(id))
+    }
+
+    /// A fresh secret for a given id of 16 hexadecimal digits.
+    pub(super) fn of(id: String) -> Self {
         let secret: [u8; 32] = rand::random();
-        Self { id: hex::encode(id), secret: BASE64_URL_SAFE_NO_PAD.encode(secret) }
+        Self { id, secret: BASE64_URL_SAFE_NO_PAD.encode(secret) }
     }
 
     /// Reads a token; `None` when it does not have the form of one.

@@ -2,14 +2,18 @@
 //! them. While the tail hears nothing, memory is not trusted.
 
 use std::{
+    pin::pin,
     sync::PoisonError,
     time::{Duration, Instant},
 };
 
-use tokio::sync::broadcast;
+use tokio::{
+    sync::broadcast,
+    time::{MissedTickBehavior, interval},
+};
 use tracing::warn;
-use weir_events::access::Event;
-use weir_log::{lifecycle::Lifecycle, tail::TailFault};
+use weir_events::{access::Event, position::Position};
+use weir_log::{Log, lifecycle::Lifecycle, tail::TailFault};
 
 use super::Tokens;
 
@@ -33,7 +37,7 @@ impl Tokens {
     pub fn follow(&self, revoked: broadcast::Sender<Revoked>, lifecycle: &Lifecycle) {
         let (tokens, soft) = (self.clone(), lifecycle.soft().clone());
         lifecycle.run("token watch", async move {
-            soft.run_until_cancelled(tokens.watch(revoked)).await;
+            soft.run_until_cancelled(Box::pin(tokens.watch(revoked))).await;
         });
     }
 
@@ -41,9 +45,10 @@ impl Tokens {
         let log = self.inner.door.log();
         let mut tail = log.tail(log.head());
         loop {
-            let age = log.hub().age();
-            match tokio::time::timeout(LOOK, tail.next(BATCH)).await {
-                Ok(Ok(events)) => {
+            let position = tail.position();
+            let look = || self.knows(&Observation::of(log), position);
+            match meanwhile(tail.next(BATCH), look).await {
+                Ok(events) => {
                     for event in events {
                         let Some(Ok(Event::TokenRevoked(gone))) = event.decode::<Event>() else {
                             continue;
@@ -53,14 +58,14 @@ impl Tokens {
                         drop(revoked.send(Revoked::Token(gone.token_id)));
                     }
                 }
-                Ok(Err(TailFault::Stopped)) => return,
+                Err(TailFault::Stopped) => return,
                 // The tail stands where it stood; meanwhile memory grows too old to be trusted.
-                Ok(Err(TailFault::Read(fault))) => {
+                Err(TailFault::Read(fault)) => {
                     warn!(error = %fault, "revocations cannot be read for the moment");
                     tokio::time::sleep(LOOK).await;
                     continue;
                 }
-                Ok(Err(fault @ TailFault::Resync { .. })) => {
+                Err(fault @ TailFault::Resync { .. }) => {
                     warn!(error = %fault, "lost track of revocations; every token is checked anew");
                     self.verified().forget_all();
                     drop(revoked.send(Revoked::Perhaps));
@@ -68,16 +73,86 @@ impl Tokens {
                     tokio::time::sleep(LOOK).await;
                     continue;
                 }
-                Err(_) => {}
             }
-            // Everything up to the head was seen, and the head is known to have been the head.
-            if tail.position() >= log.head()
-                && let Some(at) = Instant::now().checked_sub(age)
-            {
-                let mut knew =
-                    self.inner.knew_all_at.lock().unwrap_or_else(PoisonError::into_inner);
-                *knew = at.max(*knew);
-            }
+            self.knows(&Observation::of(log), tail.position());
         }
+    }
+
+    /// Everything up to `position` was seen.
+    fn knows(&self, observed: &Observation, position: Position) {
+        if let Some(at) = observed.all_seen_at(position) {
+            let mut knew = self.inner.knew_all_at.lock().unwrap_or_else(PoisonError::into_inner);
+            *knew = at.max(*knew);
+        }
+    }
+}
+
+/// Where the head of the log was, and when the database confirmed it.
+#[derive(Debug)]
+struct Observation {
+    confirmed: Option<Instant>,
+    head: Position,
+}
+
+impl Observation {
+    fn of(log: &Log) -> Self {
+        // The moment before the age, the age before the head: what errs, errs to the safe side.
+        let now = Instant::now();
+        let age = log.hub().age();
+        Self::new(now, age, log.head())
+    }
+
+    /// `now` is the moment at which `age` was known: not a later one.
+    fn new(now: Instant, age: Duration, head: Position) -> Self {
+        Self { confirmed: now.checked_sub(age), head }
+    }
+
+    /// When there was nothing that one who has seen everything up to `position` has not seen.
+    fn all_seen_at(&self, position: Position) -> Option<Instant> {
+        self.confirmed.filter(|_| self.head <= position)
+    }
+}
+
+/// Awaits a future to its end, however long it takes, and looks around meanwhile.
+async fn meanwhile<T>(future: impl Future<Output = T>, mut look: impl FnMut()) -> T {
+    let mut future = pin!(future);
+    let mut looks = interval(LOOK);
+    looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        tokio::select! {
+            biased;
+            output = &mut future => return output,
+            _ = looks.tick() => look(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::sync::oneshot;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn what_takes_longer_than_a_look_comes_to_its_end() {
+        let (done, answer) = oneshot::channel();
+        let (mut done, mut n_looks) = (Some(done), 0);
+        let answered = meanwhile(answer, || {
+            n_looks += 1;
+            if n_looks == 3 {
+                done.take().unwrap().send("read").unwrap();
+            }
+        });
+        assert_eq!(answered.await, Ok("read"));
+        assert_eq!(n_looks, 3);
+    }
+
+    #[test]
+    fn what_is_known_is_as_old_as_it_was_confirmed_and_not_as_it_is_used() {
+        let (now, age) = (Instant::now() + Duration::from_mins(1), Duration::from_secs(2));
+        let observed = Observation::new(now, age, Position(7));
+        assert_eq!(observed.all_seen_at(Position(7)), now.checked_sub(age));
+        assert_eq!(observed.all_seen_at(Position(8)), now.checked_sub(age));
+        assert_eq!(observed.all_seen_at(Position(6)), None);
     }
 }

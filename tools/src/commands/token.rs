@@ -113,7 +113,8 @@ fn create_directly(context: &Context, args: &CreateArgs) -> Result<Exit, Failure
             let seconds = span.map(|span| i64::try_from(span.0.as_secs()).unwrap_or(i64::MAX));
             let expires_at = seconds.map(|seconds| door.now().plus_seconds(seconds));
             let caller = Caller::processor("cli");
-            let issued = Tokens::new(door).issue(&name, scopes, expires_at, &caller, None).await;
+            let (tokens, by) = (Tokens::new(door), [Scope::Admin]);
+            let issued = tokens.issue(&name, scopes, expires_at, &by, &caller, None).await;
             opened.close().await;
             let issued = issued?;
             show(output, &json!({ "id": issued.token_id, "name": name, "secret": issued.token }))

@@ -36,9 +36,9 @@ use crate::{
 /// Rounds an append may lose to other processes before its caller is told to come back.
 const MAX_ROUNDS: u32 = 50;
 /// Appends that are enough to share a commit: while these are written, others can gather.
-const ENOUGH: usize = 256;
+const ENOUGH: usize = 1_024;
 /// How often callers get their turn before a batch is made.
-const MAX_TURNS: u32 = 4;
+const MAX_TURNS: u32 = 16;
 /// How long the database may be away before waiting appends that were never sent are refused.
 const PATIENCE_UNSENT: Duration = Duration::from_secs(5);
 /// How long the database may be away before a batch of unknown outcome is given up.
@@ -238,9 +238,6 @@ impl Writer {
                 Err(send::SendFault::Refused(cause)) if !sent => {
                     return Err(AppendFault::Unavailable(cause));
                 }
-                // This try was rolled back, but an earlier one may still go through: nothing is
-                // known until the database says what became of the number.
-                Err(send::SendFault::Refused(cause)) => cause,
                 Err(send::SendFault::WriterForgotten) => {
                     self.versions = Versions::default();
                     if sent {
@@ -249,11 +246,17 @@ impl Writer {
                     }
                     "the database was restored".to_owned()
                 }
-                Err(send::SendFault::NotSent(cause) | send::SendFault::TryAgain(cause)) => cause,
                 Err(send::SendFault::Lost(cause)) => {
                     sent = true;
                     cause
                 }
+                // This try was rolled back or never began. An earlier one may still go through:
+                // then nothing is known until the database says what became of the number.
+                Err(
+                    send::SendFault::Refused(cause)
+                    | send::SendFault::NotSent(cause)
+                    | send::SendFault::TryAgain(cause),
+                ) => cause,
             };
             debug!(%cause, "sending a batch again");
             let patience = if sent { PATIENCE_SENT } else { PATIENCE_UNSENT };

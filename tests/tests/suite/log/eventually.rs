@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use eventually::{AggregateRootBuilder, Repository, store::AppendError, versioning::Versioned};
 use weir_aggregates::{
-    access::{Command, Refusal, State, Token},
+    access::{Command, Refusal, Scope, State, Token},
     bridge::Bridged,
     machine::Context,
 };
@@ -29,6 +29,10 @@ fn issued() -> TokenIssued {
     }
 }
 
+fn issue() -> Command {
+    Command::Issue { token: issued(), by: vec![Scope::Admin] }
+}
+
 #[tokio::test]
 async fn a_machine_lives_in_eventuallys_repository_and_conflicts_are_told() {
     let database = TestDatabase::create().await;
@@ -39,13 +43,13 @@ async fn a_machine_lives_in_eventuallys_repository_and_conflicts_are_told() {
     let id = stream("access/token/0123456789abcdef");
 
     let mut root = repository.get(id.clone()).await.expect("an empty stream");
-    root.handle((Command::Issue(issued()), NOW)).await.expect("issued");
+    root.handle((issue(), NOW)).await.expect("issued");
     let root = repository.add(root).await.expect("saved");
     assert_eq!(root.version(), 1);
 
     let mut loaded = repository.get(id.clone()).await.expect("read back");
     assert_eq!(loaded.state(), &State::Live(issued()));
-    let refused = loaded.handle((Command::Issue(issued()), NOW)).await.map(drop);
+    let refused = loaded.handle((issue(), NOW)).await.map(drop);
     assert!(matches!(refused, Err(Refusal::AlreadyIssued(_))), "{refused:?}");
 
     // Somebody else writes in between.

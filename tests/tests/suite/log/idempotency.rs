@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use weir_aggregates::access::{Command, Token};
+use weir_aggregates::access::{Command, Scope, Token};
 use weir_events::{access::TokenIssued, position::Position};
 use weir_log::idempotency::CommandKey;
 use weir_processors::{
@@ -16,12 +16,13 @@ use weir_tests::{
 };
 
 fn issue(name: &str) -> Command {
-    Command::Issue(TokenIssued {
+    let token = TokenIssued {
         token_id: "0123456789abcdef".to_owned(),
         name: name.to_owned(),
         scopes: vec!["admin".to_owned()],
         expires_at: None,
-    })
+    };
+    Command::Issue { token, by: vec![Scope::Admin] }
 }
 
 fn door(log: &TestLog) -> Door {
