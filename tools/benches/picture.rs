@@ -10,8 +10,8 @@ use crate::{
 
 const WIDTH: f64 = 880.0;
 const LEFT: f64 = 16.0;
-const BARS: f64 = 330.0;
-const BAR_WIDTH: f64 = 290.0;
+const BARS: f64 = 340.0;
+const BAR_WIDTH: f64 = 270.0;
 const TOP: f64 = 66.0;
 const ROW: f64 = 46.0;
 
@@ -69,8 +69,10 @@ fn row(out: &mut String, top: f64, line: &Line) {
     let class = if line.met() == Some(false) { "ratio missed" } else { "ratio met" };
     text(out, right, top + 12.0, class, &format!("{ratio:.2}×"));
     let better = if matches!(line.target, Target::AtMost(_)) { ", lower is better" } else { "" };
-    let words = format!("target {}{better}", line.wanted());
-    text(out, right + 62.0, top + 12.0, "small", &words);
+    if line.met().is_some() {
+        let words = line.wanted().replace(">=", "≥").replace("<=", "≤");
+        text(out, right + 66.0, top + 12.0, "small", &format!("target {words}{better}"));
+    }
     let values = format!("{} vs {} {}", figure(ours), figure(theirs), line.unit);
     text(out, right, top + 28.0, "small", &values);
 }

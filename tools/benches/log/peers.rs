@@ -71,21 +71,21 @@ pub(super) async fn run(options: &Options, effort: Effort, report: &mut Report) 
         "append.32.vs_message_db",
         "durable appends of 32 callers, an event each",
         "events/s",
-        "message-db write_message, one category, 32 clients",
+        "message-db, one category, 32 clients",
         Target::AtLeast(5.0, None),
     );
     let emmett = Line::new(
         "append.32.vs_emmett",
         "durable appends of 32 callers, an event each",
         "events/s",
-        "Emmett emt_append_to_stream, 32 clients",
+        "Emmett, 32 clients",
         Target::AtLeast(3.0, None),
     );
     let postgres_es = Line::new(
         "append.32.vs_postgres_es",
         "durable appends of 32 callers, an event each",
         "events/s",
-        "postgres-es persist (no global order), 32 clients",
+        "postgres-es (no global order), 32 clients",
         Target::AtLeast(1.0, None),
     );
     for (line, peer, most) in [(message_db, MESSAGE_DB, Some(25.0)), (emmett, EMMETT, None)] {

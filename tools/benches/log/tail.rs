@@ -170,7 +170,7 @@ async fn measure_fanout(options: &Options, effort: Effort, line: Line) -> Result
     // Between processes, while one client is there.
     let mut first = server.client(&token).await?;
     let mut between = Vec::new();
-    for _ in 0..100 {
+    for _ in 0..40 {
         // Notifications are put together for 10 ms: these come one by one.
         tokio::time::sleep(BEAT * 3).await;
         between.push(to_client(&open.log, &stream, &mut first).await?);
