@@ -13,27 +13,30 @@ use crate::door::Door;
 
 /// How often the log is sealed; a seal also covers no more than 1,000 events.
 const INTERVAL: Duration = Duration::from_secs(1);
-/// Rounds between two looks at partitions and old commands: ten minutes.
-const HOUSEKEEPING_ROUNDS: u64 = 600;
+/// How often partitions and old commands are looked after: what comes in between two looks must be
+/// less than what one look makes ready or forgets.
+const HOUSEKEEPING: Duration = Duration::from_mins(1);
 /// Days a command's answer is kept for a late retry.
 const KEEP_COMMANDS_DAYS: i32 = 7;
 
 /// Starts the sealer of this process. Several may run; one at a time seals.
 pub fn start(door: &Door, key: SealKey, partition_events: i64, lifecycle: &Lifecycle) {
-    let (door, soft) = (door.clone(), lifecycle.soft().clone());
+    let (sealed, soft) = (door.clone(), lifecycle.soft().clone());
     lifecycle.run("log sealer", async move {
-        let mut round: u64 = 0;
         loop {
             // Once more after the soft stop, so that a clean end leaves nothing unsealed.
             let stopping = tokio::time::timeout(INTERVAL, soft.cancelled()).await.is_ok();
-            seal_all(&door, &key).await;
+            seal_all(&sealed, &key).await;
             if stopping {
                 return;
             }
-            if round.is_multiple_of(HOUSEKEEPING_ROUNDS) {
-                keep_house(&door, partition_events).await;
-            }
-            round += 1;
+        }
+    });
+    // A task of its own: seals do not wait until a million old commands are forgotten.
+    let (kept, soft) = (door.clone(), lifecycle.soft().clone());
+    lifecycle.run("log housekeeper", async move {
+        while tokio::time::timeout(HOUSEKEEPING, soft.cancelled()).await.is_err() {
+            soft.run_until_cancelled(keep_house(&kept, partition_events)).await;
         }
     });
 }

@@ -16,6 +16,7 @@ pub mod events;
 pub mod fill;
 pub mod pgbouncer;
 pub mod process;
+pub mod proxy;
 pub mod readmodels;
 pub mod sse;
 pub mod weir;

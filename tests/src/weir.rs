@@ -433,7 +433,8 @@ impl Client {
     /// # Panics
     /// When it has not in time.
     pub async fn reaches(&self, projection: &str, position: i64) {
-        deadline::until(&format!("{projection} reaches {position}"), async || {
+        // A log of a million events takes its time on two busy cores.
+        deadline::within(PATIENCE * 6, &format!("{projection} reaches {position}"), async || {
             let answer = self.send("GET", "/api/projections", &[], None).await?;
             let all = answer.json();
             let one = all["projections"].as_array().into_iter().flatten();

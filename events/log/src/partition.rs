@@ -22,18 +22,42 @@ pub async fn ensure_ahead(database: &Database, size: i64) -> Result<i32, Databas
     Ok(made.first().copied().unwrap_or(0))
 }
 
-/// Forgets command answers older than `days`, and writers not heard of for a day.
-/// At most 10,000 rows a call, so that nobody waits long for its locks.
+/// Commands forgotten in one transaction, so that nobody waits long for its locks.
+const FORGET_AT_ONCE: u64 = 10_000;
+/// Transactions of one round of forgetting: a million commands, then others have their turn.
+const MAX_FORGETS: u64 = 100;
+
+const OLD_COMMANDS: &str = "
+    DELETE FROM log.commands WHERE key IN (
+        SELECT key FROM log.commands WHERE recorded_at < now() - make_interval(days => $1)
+        ORDER BY recorded_at LIMIT $2)";
+
+const OLD_WRITERS: &str = "DELETE FROM log.writers WHERE seen_at < now() - interval '1 day'";
+
+/// Forgets command answers older than `days`, and writers not heard of for a day; answers how many
+/// commands it forgot. At most a million a call; safe to drop at any moment.
 pub async fn forget_old_commands(log: &Log, days: i32) -> Result<u64, DatabaseFault> {
-    const COMMANDS: &str = "
-        DELETE FROM log.commands WHERE key IN (
-            SELECT key FROM log.commands WHERE recorded_at < now() - make_interval(days => $1)
-            ORDER BY recorded_at LIMIT 10000)";
-    const WRITERS: &str = "DELETE FROM log.writers WHERE seen_at < now() - interval '1 day'";
-    let fault = DatabaseFault::of("forget old commands");
+    let fault = DatabaseFault::of("forget old writers");
     let mut tx = log.database().begin().await?;
-    let gone = sqlx::query(COMMANDS).bind(days).execute(&mut *tx).await.map_err(&fault)?;
-    sqlx::query(WRITERS).execute(&mut *tx).await.map_err(&fault)?;
+    sqlx::query(OLD_WRITERS).execute(&mut *tx).await.map_err(&fault)?;
+    tx.commit().await.map_err(&fault)?;
+    let mut n_forgotten = 0;
+    for _ in 0..MAX_FORGETS {
+        let n = forget_some(log.database(), days).await?;
+        n_forgotten += n;
+        if n < FORGET_AT_ONCE {
+            break;
+        }
+    }
+    Ok(n_forgotten)
+}
+
+async fn forget_some(database: &Database, days: i32) -> Result<u64, DatabaseFault> {
+    let fault = DatabaseFault::of("forget old commands");
+    let at_once = i64::try_from(FORGET_AT_ONCE).unwrap_or(i64::MAX);
+    let mut tx = database.begin().await?;
+    let gone = sqlx::query(OLD_COMMANDS).bind(days).bind(at_once).execute(&mut *tx).await;
+    let gone = gone.map_err(&fault)?;
     tx.commit().await.map_err(&fault)?;
     Ok(gone.rows_affected())
 }

@@ -15,7 +15,7 @@ use weir_events::{
 
 use crate::{
     Log,
-    database::{Database, DatabaseFault},
+    database::{Database, DatabaseFault, Pooler},
 };
 
 /// The most events one read answers with.
@@ -212,7 +212,8 @@ impl Log {
     }
 
     /// A page of events that pass a filter: the first `limit` after a position, or the last
-    /// `limit` before one; in order either way.
+    /// `limit` before one; in order either way. A filter that little passes may have the whole log
+    /// looked at: it gives up after ten seconds, with a fault that passes.
     pub async fn page(
         &self,
         filter: &Filter,
@@ -245,7 +246,11 @@ impl Log {
         let order = if before.is_some() { "DESC" } else { "ASC" };
         query.push(format!(" ORDER BY position {order} LIMIT ")).push_bind(limit);
         query.push(") page ORDER BY position");
-        let mut tx = self.database().begin().await?;
+        let begin = match self.database().pooler() {
+            Pooler::None => "BEGIN; SET LOCAL statement_timeout = '10s'",
+            Pooler::Transaction => "BEGIN; DEALLOCATE ALL; SET LOCAL statement_timeout = '10s'",
+        };
+        let mut tx = self.database().begin_with(begin).await?;
         let rows = query.build().fetch_all(&mut *tx).await.map_err(&fault)?;
         tx.commit().await.map_err(&fault)?;
         rows.iter().map(|row| from_row(row).map_err(|c| fault(c).into())).collect()

@@ -99,3 +99,25 @@ async fn facts_recorded_once_are_recorded_once_whoever_does_it() {
     }
     assert_eq!(n_recorded, 1);
 }
+
+#[tokio::test]
+async fn old_commands_are_forgotten_however_many_and_younger_ones_are_kept() {
+    let database = TestDatabase::create().await;
+    let log = database.log().await;
+    let fill = "INSERT INTO log.commands
+        (key, request_hash, answer, first_position, n_events, recorded_at)
+        SELECT sha256(int4send(n)), sha256(''), '', n, 1,
+            now() - CASE WHEN n <= 25000 THEN interval '8 days' ELSE interval '6 days' END
+        FROM generate_series(1, 25010) n";
+    let mut tx = log.log.database().begin().await.expect("begin");
+    sqlx::query(fill).execute(&mut *tx).await.expect("fill");
+    tx.commit().await.expect("commit");
+    let forgotten = weir_log::partition::forget_old_commands(&log.log, 7).await.expect("forget");
+    assert_eq!(forgotten, 25_000);
+    let mut tx = log.log.database().begin().await.expect("begin");
+    let kept: Vec<i64> = sqlx::query_scalar("SELECT first_position FROM log.commands ORDER BY 1")
+        .fetch_all(&mut *tx)
+        .await
+        .expect("look");
+    assert_eq!(kept, (25_001..=25_010).collect::<Vec<i64>>());
+}

@@ -209,3 +209,22 @@ async fn what_nobody_may_do_to_an_event_is_refused_by_the_database_itself() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn a_page_that_takes_too_long_gives_up_with_a_fault_that_passes() {
+    let database = TestDatabase::create().await;
+    let log = database.log().await;
+    let mut other = sqlx::PgConnection::connect(&database.url).await.expect("connect");
+    let mut held = other.begin().await.expect("begin");
+    held.execute("LOCK TABLE log.events IN ACCESS EXCLUSIVE MODE").await.expect("lock");
+    let filter = weir_log::read::Filter { kinds: vec![1], ..Default::default() };
+    let page = log.log.page(&filter, Position::START, None, 10);
+    let page = tokio::time::timeout(weir_tests::deadline::PATIENCE, page).await.expect("an end");
+    match page {
+        Err(weir_log::read::ReadFault::Database(fault)) => assert!(fault.passing(), "{fault:?}"),
+        other => panic!("{other:?}"),
+    }
+    held.rollback().await.expect("let go");
+    let page = log.log.page(&filter, Position::START, None, 10).await.expect("another page");
+    assert_eq!(page.len(), 0);
+}

@@ -4,9 +4,17 @@ use std::time::Duration;
 
 use sqlx::{Connection, Executor, PgConnection};
 use weir_events::position::Position;
+use weir_log::{
+    LogOptions,
+    append::Outcome,
+    database::{Database, Pooler},
+};
 use weir_tests::{
     checker::Seen,
     database::{TestDatabase, long},
+    deadline::{PATIENCE, until},
+    events::{allowed, facts},
+    proxy::Proxy,
     writers::WriterProcess,
 };
 
@@ -29,13 +37,12 @@ async fn sessions_cut_at_random_under_load_lose_and_double_nothing() {
     let writers: Vec<_> =
         ["a", "b"].map(|name| WriterProcess::start(&database.url, name, 8, seconds)).into();
     let mut beat = tokio::time::interval(Duration::from_millis(180));
-    for round in 0..rounds {
+    for _ in 0..rounds {
         beat.tick().await;
         // Not in step with anything.
         let jitter = Duration::from_micros(u64::from(rand::random::<u16>()));
         tokio::time::timeout(jitter, std::future::pending::<()>()).await.expect_err("jitter");
         cut(&mut admin, &database.name).await;
-        assert!(round < rounds);
     }
     let acknowledged: Vec<_> =
         tokio::task::spawn_blocking(|| writers.into_iter().flat_map(WriterProcess::acknowledged))
@@ -68,16 +75,12 @@ async fn writer_processes_killed_at_random_lose_and_double_nothing() {
 
 async fn check(log: &weir_log::Log, acknowledged: &[i64]) {
     assert!(acknowledged.len() > 100, "only {} appends", acknowledged.len());
-    let head = weir_tests::deadline::until("the log answers", async || {
-        log.ask_head().await.map(|head| head.position)
-    })
-    .await;
+    let head =
+        until("the log answers", async || log.ask_head().await.map(|head| head.position)).await;
     let mut seen = Seen::default();
     let mut last = Position::START;
     while last < head {
-        let page =
-            weir_tests::deadline::until("the log is read", async || log.read(last, 5_000).await)
-                .await;
+        let page = until("the log is read", async || log.read(last, 5_000).await).await;
         for event in page {
             seen.event(event.position.0, event.stream.as_str(), event.version.0);
             last = event.position;
@@ -87,48 +90,91 @@ async fn check(log: &weir_log::Log, acknowledged: &[i64]) {
     println!("{} acknowledged of {head} events", acknowledged.len());
 }
 
+async fn n_events(admin: &mut PgConnection, stream: &str) -> i64 {
+    sqlx::query_scalar("SELECT count(*) FROM log.events WHERE stream = $1")
+        .bind(stream)
+        .fetch_one(admin)
+        .await
+        .expect("count the events")
+}
+
+/// The backend that waits for the lock 7401 of this database.
+async fn waiting_for_the_lock(admin: &mut PgConnection) -> Option<i32> {
+    let waiting = "SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND objid = 7401
+        AND NOT granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database())";
+    sqlx::query_scalar(waiting).fetch_optional(admin).await.expect("look at locks")
+}
+
 #[tokio::test]
-async fn an_append_whose_answer_was_lost_is_asked_after_and_not_written_twice() {
+async fn an_append_cut_off_before_its_commit_is_sent_again_and_written_once() {
     let database = TestDatabase::create().await;
     let log = database.log().await;
-    let append = || weir_tests::events::facts("facts", &[weir_tests::events::allowed(1)]);
-    log.log.append(append()).await.expect("a first append, so that the writer is connected");
-    // The commit goes through, then the session ends before the answer: a trigger that makes the
-    // head's update slow gives the time to cut the line while the batch is under way.
+    log.log.append(facts("first", &[allowed(1)])).await.expect("now the writer is connected");
+    // Whoever moves the head waits for the test, with everything done but the commit.
     let mut admin = PgConnection::connect(&database.url).await.expect("connect");
     admin
         .execute(
-            "CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS $$
-                BEGIN PERFORM pg_sleep(0.3); RETURN NULL; END $$;
-             CREATE TRIGGER slow AFTER UPDATE ON log.head FOR EACH ROW EXECUTE FUNCTION slow()",
+            "SELECT pg_advisory_lock(7401);
+             CREATE FUNCTION hold() RETURNS trigger LANGUAGE plpgsql AS $$
+                BEGIN PERFORM pg_advisory_xact_lock(7401); RETURN NULL; END $$;
+             CREATE CONSTRAINT TRIGGER hold AFTER UPDATE ON log.head
+                DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION hold()",
         )
         .await
-        .expect("slow it down");
+        .expect("hold it up");
     let writing = {
         let log = log.log.clone();
-        tokio::spawn(async move { log.append(append()).await })
+        tokio::spawn(async move { log.append(facts("cut", &[allowed(2)])).await })
     };
-    weir_tests::deadline::until("the batch is under way", async || {
-        let sleeping: i64 = sqlx::query_scalar(
-            "SELECT count(*) FROM pg_stat_activity
-             WHERE datname = current_database() AND query LIKE '%log.append%'
-               AND wait_event = 'PgSleep'",
-        )
-        .fetch_one(&mut admin)
-        .await
-        .map_err(|e| e.to_string())?;
-        if sleeping == 1 { Ok(()) } else { Err("not yet".to_owned()) }
+    let backend = until("the batch waits at its commit", async || {
+        waiting_for_the_lock(&mut admin).await.ok_or("nobody waits")
     })
     .await;
-    sqlx::query(
-        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-         WHERE datname = current_database() AND wait_event = 'PgSleep'",
-    )
-    .execute(&mut admin)
-    .await
-    .expect("cut the line");
+    sqlx::query("SELECT pg_terminate_backend($1)")
+        .bind(backend)
+        .execute(&mut admin)
+        .await
+        .expect("cut it off");
+    until("the backend is gone", async || {
+        let alive = "SELECT count(*) FROM pg_stat_activity WHERE pid = $1";
+        match sqlx::query_scalar::<_, i64>(alive).bind(backend).fetch_one(&mut admin).await {
+            Ok(0) => Ok(()),
+            other => Err(other),
+        }
+    })
+    .await;
+    assert_eq!(n_events(&mut admin, "cut").await, 0, "nothing was committed");
+    admin.execute("SELECT pg_advisory_unlock(7401)").await.expect("let go");
     let outcome = writing.await.expect("it ends").expect("an answer in spite of it");
-    assert!(matches!(outcome, weir_log::append::Outcome::Appended(_)), "{outcome:?}");
+    assert!(matches!(outcome, Outcome::Appended(_)), "{outcome:?}");
+    assert_eq!(n_events(&mut admin, "cut").await, 1);
+    assert_eq!(log.log.ask_head().await.expect("the head").position, Position(2));
+}
+
+#[tokio::test]
+async fn an_append_that_was_committed_but_never_answered_is_asked_after_and_not_written_twice() {
+    let database = TestDatabase::create().await;
+    let proxy = Proxy::start(&database);
+    let through = Database::new(&proxy.url, Pooler::None, 4).expect("an address");
+    let log = database.log_with(through, &LogOptions::default()).await;
+    log.log.append(facts("first", &[allowed(1)])).await.expect("now the writer is connected");
+    let mut admin = PgConnection::connect(&database.url).await.expect("connect");
+    let lost = proxy.lose_the_answer_to(b"never-answered");
+    let writing = {
+        let log = log.log.clone();
+        tokio::spawn(async move { log.append(facts("never-answered", &[allowed(2)])).await })
+    };
+    tokio::time::timeout(PATIENCE, lost.answered)
+        .await
+        .expect("in time")
+        .expect("Postgres answers");
+    assert_eq!(n_events(&mut admin, "never-answered").await, 1, "it is committed");
+    assert!(!writing.is_finished(), "nobody told it");
+    lost.close.send(()).expect("the proxy waits");
+    let outcome = writing.await.expect("it ends").expect("an answer in spite of it");
+    let Outcome::Appended(at) = outcome else { panic!("{outcome:?}") };
+    assert_eq!(at.last, Position(2), "it is told where its first sending went");
+    assert_eq!(n_events(&mut admin, "never-answered").await, 1);
     assert_eq!(log.log.ask_head().await.expect("the head").position, Position(2));
 }
 
@@ -156,13 +202,13 @@ async fn a_process_goes_on_writing_after_the_log_under_it_was_restored_to_an_ear
         )
         .await
         .expect("restore it");
-    weir_tests::deadline::until("the process notices", async || match log.log.hub().n_restores() {
+    until("the process notices", async || match log.log.hub().n_restores() {
         0 => Err("not yet"),
         _ => Ok(()),
     })
     .await;
     let outcome = log.log.append(rules(5)).await.expect("it goes on");
-    assert!(matches!(outcome, weir_log::append::Outcome::Appended(_)), "{outcome:?}");
+    assert!(matches!(outcome, Outcome::Appended(_)), "{outcome:?}");
     assert_eq!(log.log.ask_head().await.expect("the head").position, Position(6));
     let read = log.log.read(Position::START, 100).await.expect("read");
     assert_eq!(read.len(), 6, "what was told is what is there");

@@ -9,6 +9,7 @@ use weir_log::{
 };
 use weir_tests::{
     database::{TestDatabase, TestLog},
+    deadline::until,
     events::{allowed, blocked, facts},
 };
 
@@ -43,6 +44,49 @@ async fn an_untouched_log_verifies_and_its_unsealed_rest_is_shown_as_such() {
     assert!(report.good(), "{:?}", report.findings);
     assert_eq!((report.n_events, report.n_seals), (2_501, 3));
     assert_eq!((report.sealed_to, report.head), (Position(2_500), Position(2_501)));
+}
+
+/// Neither what is appended nor what is sealed while it looks is taken for a tamperer's work.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_log_that_is_written_and_sealed_while_it_is_verified_verifies() {
+    let database = TestDatabase::create().await;
+    let log = sealed(&database, 6_000).await;
+    let writers = [database.log().await, database.log().await];
+    let mut busy = tokio::task::JoinSet::new();
+    for (n, writer) in writers.iter().enumerate() {
+        let writer = writer.log.clone();
+        busy.spawn(async move {
+            for nth in 0.. {
+                let own = facts(&format!("own/{n}"), &[allowed(nth), blocked(nth)]);
+                writer.append(own).await.expect("append");
+                writer.append(facts("shared", &[allowed(nth)])).await.expect("append");
+            }
+        });
+    }
+    let sealing = log.log.clone();
+    busy.spawn(async move {
+        let key = SealKey::from_bytes(&[7; 32]);
+        for at in 1_795_824_000_000_001.. {
+            let now = Timestamp::from_micros(at);
+            seal_next(sealing.database(), &key, now).await.expect("seal");
+        }
+    });
+    let mut n_moved = 0;
+    for round in 0..10 {
+        let report = verify(&log.log).await;
+        assert!(report.good(), "round {round}: {:?}", report.findings);
+        let head = log.log.ask_head().await.expect("the head").position;
+        n_moved += u32::from(report.head < head);
+        // The next round has other events and other seals to look at.
+        until("it is sealed further", async || {
+            let seal = log.log.last_seal().await.expect("seals").expect("a seal");
+            if seal.last > report.head { Ok(()) } else { Err(seal.last) }
+        })
+        .await;
+    }
+    assert!(n_moved > 0, "the log never moved while it was verified");
+    assert!(busy.try_join_next().is_none(), "writers and sealer went on to the end");
+    busy.shutdown().await;
 }
 
 /// A byte is flipped in one column of one row, as a disk or a tamperer does it; verify must name
