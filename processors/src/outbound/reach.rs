@@ -1,7 +1,11 @@
 //! Where a request may go: the upstream an operator configured, and the hosts that upstream's own
 //! index names for its files. Checked before every request and every redirect.
 
-use std::{collections::BTreeSet, fmt};
+use std::{
+    collections::BTreeSet,
+    fmt,
+    net::{IpAddr, Ipv4Addr, Ipv6Addr},
+};
 
 use base64::Engine as _;
 use http::HeaderValue;
@@ -73,13 +77,18 @@ impl Reach {
     }
 
     /// The same reach, and the origins of these addresses, which the upstream's index names. What
-    /// would leave HTTPS for HTTP does not become reachable.
+    /// would leave HTTPS for HTTP does not become reachable; nor does an address that is not public,
+    /// unless the upstream itself stands on one: an index of the world must not send us into our own
+    /// network.
     #[must_use]
     pub fn and<'a>(&self, named: impl IntoIterator<Item = &'a Url>) -> Self {
         let mut reach = self.clone();
         let secure = &*self.home.scheme == "https";
+        let inside = !public(&self.home.host);
         let origins = named.into_iter().filter_map(Origin::of);
-        reach.beside.extend(origins.filter(|origin| !secure || &*origin.scheme == "https"));
+        reach.beside.extend(origins.filter(|origin| {
+            (!secure || &*origin.scheme == "https") && (inside || public(&origin.host))
+        }));
         reach
     }
 
@@ -102,6 +111,44 @@ impl Reach {
     pub(super) fn credentials_for(&self, url: &Url) -> Option<HeaderValue> {
         self.credentials.clone().filter(|_| Origin::of(url).as_ref() == Some(&self.home))
     }
+}
+
+/// Whether a host, as an address spells it, can be public: `localhost` and the literal addresses of
+/// loopback, private, link-local, shared, documentation, multicast and unspecified ranges are not.
+/// What a name resolves to is not looked at here.
+fn public(host: &str) -> bool {
+    let name = host.trim_end_matches('.');
+    if name.eq_ignore_ascii_case("localhost") || name.to_ascii_lowercase().ends_with(".localhost") {
+        return false;
+    }
+    match name.trim_matches(['[', ']']).parse::<IpAddr>() {
+        Ok(IpAddr::V4(v4)) => public_v4(v4),
+        Ok(IpAddr::V6(v6)) => public_v6(v6),
+        Err(_) => true,
+    }
+}
+
+const fn public_v4(ip: Ipv4Addr) -> bool {
+    let [a, b, ..] = ip.octets();
+    let shared = a == 100 && 64 <= b && b < 128;
+    let benchmarking = a == 198 && (b == 18 || b == 19);
+    !(ip.is_loopback()
+        || ip.is_private()
+        || ip.is_link_local()
+        || ip.is_multicast()
+        || ip.is_broadcast()
+        || ip.is_documentation()
+        || a == 0
+        || 240 <= a
+        || shared
+        || benchmarking)
+}
+
+/// Global unicast is `2000::/3`; what carries an IPv4 address inside (mapped, NAT64, 6to4) is
+/// refused as a whole, and so is documentation.
+fn public_v6(ip: Ipv6Addr) -> bool {
+    let [first, second, ..] = ip.segments();
+    first & 0xe000 == 0x2000 && first != 0x2002 && !(first == 0x2001 && second == 0x0db8)
 }
 
 fn credentials(url: &Url) -> Option<HeaderValue> {
@@ -164,5 +211,42 @@ mod tests {
         assert!(reach.credentials_for(&url("https://files.example/x")).is_none());
         assert!(!format!("{reach:?}").contains("bWU6"));
         assert_eq!(Reach::of_upstream(&url("file:///x")).unwrap_err(), ReachFault::NotHttp);
+    }
+
+    #[test]
+    fn an_index_of_the_world_does_not_send_us_into_our_own_network() {
+        let index = reach("https://index.example/simple/");
+        for inside in [
+            "https://127.0.0.1/x",
+            "https://localhost/x",
+            "https://a.localhost./x",
+            "https://10.1.2.3/x",
+            "https://172.16.0.1/x",
+            "https://192.168.1.1/x",
+            "https://169.254.169.254/latest",
+            "https://100.64.0.1/x",
+            "https://0.0.0.0/x",
+            "https://2130706433/x",
+            "https://0x7f.1/x",
+            "https://224.0.0.1/x",
+            "https://[::1]/x",
+            "https://[::ffff:127.0.0.1]/x",
+            "https://[64:ff9b::7f00:1]/x",
+            "https://[fe80::1]/x",
+            "https://[fd00::1]/x",
+            "https://[2002:7f00:1::]/x",
+        ] {
+            let inside = url(inside);
+            assert!(index.and([&inside]).check(&inside).is_err(), "{inside}");
+        }
+        for outside in ["https://files.example/x", "https://8.8.8.8/x", "https://[2606:4700::1]/x"]
+        {
+            let outside = url(outside);
+            assert_eq!(index.and([&outside]).check(&outside), Ok(()), "{outside}");
+        }
+        // A mirror inside a network names files inside it.
+        let mirror = reach("http://10.0.0.5:8080/simple/");
+        let files = url("http://10.0.0.6/x");
+        assert_eq!(mirror.and([&files]).check(&files), Ok(()));
     }
 }

@@ -26,7 +26,7 @@ fn statements() -> Vec<(String, String)> {
                 let verbs = ["SELECT", "INSERT", "UPDATE", "DELETE", "WITH"];
                 if verbs.iter().any(|verb| statement.trim_start().starts_with(verb)) {
                     let place = format!("{} {name}", path.display());
-                    found.push((place, statement.replace("\\\"", "\"")));
+                    found.push((place, statement.replace("\\\"", "\"").replace("\\\n", "\n")));
                 }
             }
         }

@@ -19,6 +19,9 @@ pub(super) struct Client {
     buffer: Vec<u8>,
     /// How much of [`ID`] the bytes read so far end with.
     matched: usize,
+    /// The position in the id that is being read, and in the last one that was read to its end.
+    reading: Option<i64>,
+    position: i64,
 }
 
 impl Client {
@@ -32,7 +35,8 @@ impl Client {
              accept: text/event-stream\r\n\r\n"
         );
         stream.write_all(request.as_bytes()).await?;
-        let mut client = Self { stream, buffer: vec![0; 64 << 10], matched: 0 };
+        let buffer = vec![0; 64 << 10];
+        let mut client = Self { stream, buffer, matched: 0, reading: None, position: 0 };
         let mut head = Vec::new();
         // The first frame says where the stream begins.
         while Self::matched_in(&head) == 0 {
@@ -52,6 +56,11 @@ impl Client {
         bytes.windows(ID.len()).filter(|window| *window == ID).count()
     }
 
+    /// The position of the last event received.
+    pub(super) const fn position(&self) -> i64 {
+        self.position
+    }
+
     /// Waits for bytes; answers how many events began in them.
     pub(super) async fn events(&mut self) -> Result<usize, Fault> {
         let n_bytes = self.stream.read(&mut self.buffer).await?;
@@ -68,6 +77,17 @@ impl Client {
             if self.matched == ID.len() {
                 n += 1;
                 self.matched = 0;
+                self.reading = Some(0);
+            } else if let Some(position) = self.reading {
+                // `<incarnation>-<position>`
+                self.reading = match byte {
+                    b'0'..=b'9' => Some(position.wrapping_mul(10) + i64::from(byte - b'0')),
+                    b'\n' => {
+                        self.position = position;
+                        None
+                    }
+                    _ => Some(0),
+                };
             }
         }
         Ok(n)

@@ -10,7 +10,7 @@ use std::{
 };
 
 use sqlx::{Executor as _, postgres::PgListener};
-use tokio::{net::TcpListener, task::JoinSet};
+use tokio::{net::TcpListener, sync::mpsc, task::JoinSet};
 use weir_api::{
     registry::Packages,
     router, serve,
@@ -89,10 +89,11 @@ pub(super) async fn admin(door: &Door) -> Result<String, Fault> {
     Ok(issued.and_then(|issued| issued.token).ok_or("no token was issued")?)
 }
 
-async fn append(log: &Log, stream: &StreamName) -> Result<(), Fault> {
+/// Appends one event; answers its position.
+async fn append(log: &Log, stream: &StreamName) -> Result<i64, Fault> {
     let event = events::blocked(rand::random::<u16>().into())?;
     match log.append(events::append(stream, None, vec![event])).await? {
-        Outcome::Appended(_) => Ok(()),
+        Outcome::Appended(at) => Ok(at.last.0),
         other => Err(format!("an append came to {other:?}").into()),
     }
 }
@@ -113,10 +114,8 @@ async fn measure_latency(options: &Options, effort: Effort, line: Line) -> Resul
     let n_each = if effort.quick { 60 } else { 300 };
     let (mut ours, mut theirs, mut ratios) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..effort.n_rounds {
-        let mut took = Vec::new();
-        for _ in 0..n_each {
-            took.push(to_client(&open.log, &stream, &mut client).await?);
-        }
+        let mut took;
+        (took, client) = to_client(&open.log, &stream, client, n_each, Duration::ZERO).await?;
         let mut trips = Vec::new();
         for _ in 0..n_each {
             let began = Instant::now();
@@ -144,19 +143,50 @@ async fn measure_latency(options: &Options, effort: Effort, line: Line) -> Resul
     Ok(line.pair(pair).noting(note))
 }
 
-/// Milliseconds from the answer of an append to its event at a client.
-async fn to_client(log: &Log, stream: &StreamName, client: &mut Client) -> Result<f64, Fault> {
-    let committed = async {
-        append(log, stream).await?;
-        Ok::<_, Fault>(Instant::now())
-    };
-    let received = async {
-        while client.events().await? == 0 {}
-        Ok::<_, Fault>(Instant::now())
-    };
-    let both = futures_util::future::try_join(committed, received);
-    let (committed, received) = tokio::time::timeout(PATIENCE, both).await??;
-    Ok(received.saturating_duration_since(committed).as_secs_f64() * 1_000.0)
+/// Milliseconds from the answer of each append to its event at the client. Tasks of their own for
+/// the two: one that is woken late must not hide what the other waits.
+async fn to_client(
+    log: &Log,
+    stream: &StreamName,
+    mut client: Client,
+    n_events: usize,
+    pause: Duration,
+) -> Result<(Vec<f64>, Client), Fault> {
+    let (tell, mut told) = mpsc::unbounded_channel();
+    let mut reading = JoinSet::new();
+    reading.spawn(async move {
+        // Until nobody listens any more.
+        loop {
+            client.events().await?;
+            if tell.send((client.position(), Instant::now())).is_err() {
+                return Ok::<_, Fault>(client);
+            }
+        }
+    });
+    let (to, on) = (log.clone(), stream.clone());
+    let mut appending = JoinSet::new();
+    appending.spawn(async move {
+        let mut took = Vec::new();
+        for _ in 0..n_events {
+            tokio::time::sleep(pause).await;
+            let position = append(&to, &on).await?;
+            let committed = Instant::now();
+            let received = loop {
+                let said = tokio::time::timeout(PATIENCE, told.recv()).await?;
+                let (upto, received) = said.ok_or("the client stopped reading")?;
+                if position <= upto {
+                    break received;
+                }
+            };
+            took.push(received.saturating_duration_since(committed).as_secs_f64() * 1_000.0);
+        }
+        Ok::<_, Fault>(took)
+    });
+    let took = appending.join_next().await.ok_or("nothing was appended")???;
+    // One more event, so that the reader notices.
+    append(log, stream).await?;
+    let client = reading.join_next().await.ok_or("nothing was read")???;
+    Ok((took, client))
 }
 
 async fn measure_fanout(options: &Options, effort: Effort, line: Line) -> Result<Line, Fault> {
@@ -168,13 +198,10 @@ async fn measure_fanout(options: &Options, effort: Effort, line: Line) -> Result
     let stream = StreamName::new("bench/fanout")?;
 
     // Between processes, while one client is there.
-    let mut first = server.client(&token).await?;
-    let mut between = Vec::new();
-    for _ in 0..40 {
-        // Notifications are put together for 10 ms: these come one by one.
-        tokio::time::sleep(BEAT * 3).await;
-        between.push(to_client(&open.log, &stream, &mut first).await?);
-    }
+    let first = server.client(&token).await?;
+    // Notifications are put together for 10 ms: these come one by one.
+    let n_alone = if effort.quick { 40 } else { 200 };
+    let (mut between, _first) = to_client(&open.log, &stream, first, n_alone, BEAT * 3).await?;
     let alone = server.resident()?;
 
     let received = Arc::new(AtomicUsize::new(0));
