@@ -178,6 +178,14 @@ impl Door {
             let now = self.now();
             let decision = M::decide(&state, command, &Context { now });
             if decision.events.is_empty() {
+                // A twin of this very command may have been recorded after its key was looked up
+                // and before the state was read: then the twin's answer is this one's.
+                if let Some(idempotency) = &idempotency {
+                    let known = self.inner.log.remembered(idempotency.key).await;
+                    if let Some(first) = known.map_err(DoorFault::from)? {
+                        return replay::<M>(idempotency, &first);
+                    }
+                }
                 return match decision.refusal {
                     Some(refusal) => Err(ExecuteFault::Refused(refusal)),
                     None => Ok(Executed {
