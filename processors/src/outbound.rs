@@ -1,13 +1,18 @@
 //! The only way out: every connection that Weir opens to the outside is opened here.
 //!
 //! An address is fetched only when it lies in the [`Reach`] of the request. Redirects are followed
-//! here, at most five, inside the same reach, and never from HTTPS to HTTP. Proxy variables of the
-//! environment are ignored, nothing of a client's headers is passed on, answers have bounds in
-//! time and size.
+//! here, at most five, inside the same reach, and never from HTTPS to HTTP. Elsewhere than to the
+//! upstream's own origin, only public addresses are connected to. Proxy variables of the environment
+//! are ignored, nothing of a client's headers is passed on, answers have bounds in time and size.
 
+mod public;
 mod reach;
 
-use std::{sync::Once, time::Duration};
+use std::{
+    error::Error,
+    sync::{Arc, Once},
+    time::Duration,
+};
 
 use bytes::{Bytes, BytesMut};
 use http::{
@@ -16,7 +21,10 @@ use http::{
 };
 pub use reach::{Origin, Reach, ReachFault};
 pub use reqwest::Url;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use uuid::Uuid;
+
+use self::public::PublicOnly;
 
 /// What Weir calls itself.
 pub const USER_AGENT: &str = concat!("weir/", env!("CARGO_PKG_VERSION"));
@@ -26,6 +34,12 @@ pub const INSTANCE_HEADER: &str = "x-weir-instance";
 
 const MAX_REDIRECTS: usize = 5;
 const MAX_TRAIL: usize = 8;
+
+/// A page beyond this size needs [`Room`].
+const SMALL_PAGE_BYTES: usize = 1 << 20;
+
+/// How many pages beyond it may be in memory at once on their way in.
+const MAX_LARGE_PAGES: usize = 2;
 
 /// How long the outside may take.
 #[derive(Debug, Clone, Copy)]
@@ -45,9 +59,25 @@ impl Default for Limits {
 /// The way out. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Outbound {
+    /// To the upstreams' own origins, wherever they stand.
+    home: Clients,
+    /// To everywhere else: public addresses only.
+    abroad: Clients,
+    large_pages: Arc<Semaphore>,
+    instance: Uuid,
+}
+
+#[derive(Debug, Clone)]
+struct Clients {
     decoding: reqwest::Client,
     verbatim: reqwest::Client,
-    instance: Uuid,
+}
+
+/// Room in memory for a large page. Who holds the page, or what was made of it and is not counted
+/// elsewhere, holds this.
+#[derive(Debug, Clone)]
+pub struct Room {
+    _permit: Arc<OwnedSemaphorePermit>,
 }
 
 /// The outside did not give us what we asked for.
@@ -166,6 +196,8 @@ pub struct Page {
     pub url: Url,
     /// Its body.
     pub body: Bytes,
+    /// The room it takes, where it is large.
+    pub room: Option<Room>,
 }
 
 impl Outbound {
@@ -177,12 +209,16 @@ impl Outbound {
             // An error says that the process has a provider already, which serves as well.
             rustls::crypto::ring::default_provider().install_default().unwrap_or_default();
         });
-        let client = |encoding| client(encoding, limits).map_err(OutboundFault::Setup);
-        Ok(Self {
-            decoding: client(Encoding::Decoded)?,
-            verbatim: client(Encoding::Verbatim)?,
-            instance,
-        })
+        let clients = |anywhere| {
+            let client =
+                |encoding| client(encoding, anywhere, limits).map_err(OutboundFault::Setup);
+            Ok(Clients {
+                decoding: client(Encoding::Decoded)?,
+                verbatim: client(Encoding::Verbatim)?,
+            })
+        };
+        let large_pages = Arc::new(Semaphore::new(MAX_LARGE_PAGES));
+        Ok(Self { home: clients(true)?, abroad: clients(false)?, large_pages, instance })
     }
 
     /// Who we are to our upstreams.
@@ -191,17 +227,25 @@ impl Outbound {
         self.instance
     }
 
+    /// Takes the room of all large pages.
+    #[cfg(test)]
+    pub(crate) fn fill(&self) -> OwnedSemaphorePermit {
+        let n_pages = u32::try_from(MAX_LARGE_PAGES).unwrap();
+        Arc::clone(&self.large_pages).try_acquire_many_owned(n_pages).unwrap()
+    }
+
     /// Asks, follows redirects, and gives back the first answer that is none.
     pub async fn open(&self, ask: Ask<'_>) -> Result<Reply, OutboundFault> {
-        let client = match ask.encoding {
-            Encoding::Decoded => &self.decoding,
-            Encoding::Verbatim => &self.verbatim,
-        };
         let mut url = ask.url.clone();
         for _ in 0..=MAX_REDIRECTS {
             ask.reach
                 .check(&url)
                 .map_err(|cause| OutboundFault::Refused { url: url.to_string(), cause })?;
+            let clients = if ask.reach.anywhere(&url) { &self.home } else { &self.abroad };
+            let client = match ask.encoding {
+                Encoding::Decoded => &clients.decoding,
+                Encoding::Verbatim => &clients.verbatim,
+            };
             let mut request =
                 client.request(ask.method.clone(), url.clone()).headers(ask.headers.clone());
             if let Some(trail) = ask.trail.beyond(self.instance) {
@@ -213,8 +257,7 @@ impl Outbound {
             if let Some(credentials) = ask.reach.credentials_for(&url) {
                 request = request.header(AUTHORIZATION, credentials);
             }
-            let broken = |cause| OutboundFault::Broken { url: url.to_string(), cause };
-            let response = request.send().await.map_err(broken)?;
+            let response = request.send().await.map_err(|cause| unsent(&url, cause))?;
             if !redirects(response.status()) {
                 return Ok(Reply { response });
             }
@@ -239,7 +282,7 @@ impl Outbound {
         bound: Duration,
     ) -> Result<Page, OutboundFault> {
         let url = ask.url.to_string();
-        let whole = async { self.open(ask).await?.page(cap_bytes).await };
+        let whole = async { self.open(ask).await?.page(cap_bytes, &self.large_pages).await };
         tokio::time::timeout(bound, whole)
             .await
             .unwrap_or(Err(OutboundFault::TooSlow { url, bound }))
@@ -269,17 +312,42 @@ impl Reply {
         read.map_err(|cause| OutboundFault::Broken { url: self.response.url().to_string(), cause })
     }
 
-    async fn page(mut self, cap_bytes: u64) -> Result<Page, OutboundFault> {
+    async fn page(
+        mut self,
+        cap_bytes: u64,
+        large_pages: &Arc<Semaphore>,
+    ) -> Result<Page, OutboundFault> {
         let url = self.response.url().clone();
-        let mut body = BytesMut::new();
+        let too_large = || OutboundFault::TooLarge { url: url.to_string(), cap_bytes };
+        if self.content_length().is_some_and(|announced| announced > cap_bytes) {
+            return Err(too_large());
+        }
+        let (mut body, mut room) = (BytesMut::new(), None);
         while let Some(chunk) = self.chunk().await? {
-            if (body.len() + chunk.len()) as u64 > cap_bytes {
-                return Err(OutboundFault::TooLarge { url: url.to_string(), cap_bytes });
+            let length = body.len() + chunk.len();
+            if length as u64 > cap_bytes {
+                return Err(too_large());
+            }
+            if length > SMALL_PAGE_BYTES && room.is_none() {
+                let permit = Arc::clone(large_pages).acquire_owned().await;
+                let permit = permit.map_err(|_| too_large())?;
+                room = Some(Room { _permit: Arc::new(permit) });
             }
             body.extend_from_slice(&chunk);
         }
         let (status, headers) = (self.status(), self.headers().clone());
-        Ok(Page { status, headers, url, body: body.freeze() })
+        Ok(Page { status, headers, url, body: body.freeze(), room })
+    }
+}
+
+/// Why a request could not be sent: what the resolver refused is refused, not broken.
+fn unsent(url: &Url, cause: reqwest::Error) -> OutboundFault {
+    let mut causes = std::iter::successors(cause.source(), |&cause| cause.source());
+    let refusal = causes.find_map(|cause| cause.downcast_ref::<ReachFault>()).cloned();
+    let url = url.to_string();
+    match refusal {
+        Some(cause) => OutboundFault::Refused { url, cause },
+        None => OutboundFault::Broken { url, cause },
     }
 }
 
@@ -289,8 +357,12 @@ const fn redirects(status: StatusCode) -> bool {
 
 /// The one place where a client is made.
 #[expect(clippy::disallowed_methods, reason = "this is the module that others must go through")]
-fn client(encoding: Encoding, limits: Limits) -> Result<reqwest::Client, reqwest::Error> {
-    reqwest::Client::builder()
+fn client(
+    encoding: Encoding,
+    anywhere: bool,
+    limits: Limits,
+) -> Result<reqwest::Client, reqwest::Error> {
+    let client = reqwest::Client::builder()
         .user_agent(USER_AGENT)
         .redirect(reqwest::redirect::Policy::none())
         .no_proxy()
@@ -298,8 +370,8 @@ fn client(encoding: Encoding, limits: Limits) -> Result<reqwest::Client, reqwest
         .gzip(encoding == Encoding::Decoded)
         .connect_timeout(limits.connect)
         .read_timeout(limits.idle)
-        .pool_idle_timeout(Duration::from_mins(1))
-        .build()
+        .pool_idle_timeout(Duration::from_mins(1));
+    if anywhere { client.build() } else { client.dns_resolver(Arc::new(PublicOnly)).build() }
 }
 
 #[cfg(test)]

@@ -1,15 +1,16 @@
 //! Where a request may go: the upstream an operator configured, and the hosts that upstream's own
 //! index names for its files. Checked before every request and every redirect.
+//!
+//! The upstream's own origin may stand anywhere. Every other one must have a public address: an
+//! index must not send us into our own network.
 
-use std::{
-    collections::BTreeSet,
-    fmt,
-    net::{IpAddr, Ipv4Addr, Ipv6Addr},
-};
+use std::{collections::BTreeSet, fmt, net::IpAddr};
 
 use base64::Engine as _;
 use http::HeaderValue;
 use reqwest::Url;
+
+use super::public::public;
 
 /// Scheme, host and port.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -28,6 +29,12 @@ impl Origin {
             _ => return None,
         };
         Some(Self { scheme, host: url.host_str()?.into(), port: url.port_or_known_default()? })
+    }
+
+    /// Whether the host is an address, not a name, and not a public one.
+    fn inside(&self) -> bool {
+        let address = self.host.trim_end_matches('.').trim_matches(['[', ']']).parse::<IpAddr>();
+        address.is_ok_and(|ip| !public(ip))
     }
 }
 
@@ -49,6 +56,12 @@ pub enum ReachFault {
     /// Neither the upstream nor a host its index names.
     #[error("{0} is neither the upstream nor a host that its index names")]
     Elsewhere(Origin),
+    /// Its host is an address inside some network.
+    #[error("{0} is not a public address, and not the upstream's own")]
+    Inside(Origin),
+    /// Its host is a name for addresses inside some network.
+    #[error("`{0}` resolves to an address that is not public")]
+    ResolvesInside(Box<str>),
     /// From HTTPS to HTTP.
     #[error("it leaves https for http")]
     Downgrade,
@@ -61,6 +74,8 @@ pub struct Reach {
     /// Marked as sensitive: not shown by `Debug` either.
     credentials: Option<HeaderValue>,
     beside: BTreeSet<Origin>,
+    /// What an operator named by hand, so it may stand inside a network as the upstream may.
+    trusted: BTreeSet<Origin>,
 }
 
 impl Reach {
@@ -73,33 +88,41 @@ impl Reach {
         if bare.set_username("").is_err() || bare.set_password(None).is_err() {
             return Err(ReachFault::NotHttp);
         }
-        Ok((Self { home, credentials, beside: BTreeSet::new() }, bare))
+        let (beside, trusted) = (BTreeSet::new(), BTreeSet::new());
+        Ok((Self { home, credentials, beside, trusted }, bare))
+    }
+
+    /// The same reach, and the origins of these addresses, wherever they stand: an operator's word,
+    /// for a mirror whose files have a host of their own inside the same network. Nothing is sent
+    /// there that is the upstream's own.
+    #[must_use]
+    pub fn trusting<'a>(mut self, origins: impl IntoIterator<Item = &'a Url>) -> Self {
+        self.trusted.extend(origins.into_iter().filter_map(Origin::of));
+        self
     }
 
     /// The same reach, and the origins of these addresses, which the upstream's index names. What
-    /// would leave HTTPS for HTTP does not become reachable; nor does an address that is not public,
-    /// unless the upstream itself stands on one: an index of the world must not send us into our own
-    /// network.
+    /// would leave HTTPS for HTTP does not become reachable.
     #[must_use]
     pub fn and<'a>(&self, named: impl IntoIterator<Item = &'a Url>) -> Self {
         let mut reach = self.clone();
         let secure = &*self.home.scheme == "https";
-        let inside = !public(&self.home.host);
         let origins = named.into_iter().filter_map(Origin::of);
-        reach.beside.extend(origins.filter(|origin| {
-            (!secure || &*origin.scheme == "https") && (inside || public(&origin.host))
-        }));
+        reach.beside.extend(origins.filter(|origin| !secure || &*origin.scheme == "https"));
         reach
     }
 
-    /// Whether an address may be fetched.
+    /// Whether an address may be fetched. What a name resolves to is seen only when it is: whoever
+    /// connects elsewhere than to the upstream's own or trusted origin looks at that too.
     pub fn check(&self, url: &Url) -> Result<(), ReachFault> {
         let origin = Origin::of(url).ok_or(ReachFault::NotHttp)?;
         if !url.username().is_empty() || url.password().is_some() {
             return Err(ReachFault::Userinfo);
         }
-        if origin == self.home || self.beside.contains(&origin) {
+        if origin == self.home || self.trusted.contains(&origin) {
             Ok(())
+        } else if self.beside.contains(&origin) {
+            if origin.inside() { Err(ReachFault::Inside(origin)) } else { Ok(()) }
         } else if &*self.home.scheme == "https" && &*origin.scheme == "http" {
             Err(ReachFault::Downgrade)
         } else {
@@ -107,48 +130,16 @@ impl Reach {
         }
     }
 
+    /// Whether an address may stand inside a network: the upstream's own origin, and what an
+    /// operator named beside it.
+    pub(super) fn anywhere(&self, url: &Url) -> bool {
+        Origin::of(url).is_some_and(|origin| origin == self.home || self.trusted.contains(&origin))
+    }
+
     /// What the upstream wants to see of us, if the address is its own.
     pub(super) fn credentials_for(&self, url: &Url) -> Option<HeaderValue> {
         self.credentials.clone().filter(|_| Origin::of(url).as_ref() == Some(&self.home))
     }
-}
-
-/// Whether a host, as an address spells it, can be public: `localhost` and the literal addresses of
-/// loopback, private, link-local, shared, documentation, multicast and unspecified ranges are not.
-/// What a name resolves to is not looked at here.
-fn public(host: &str) -> bool {
-    let name = host.trim_end_matches('.');
-    if name.eq_ignore_ascii_case("localhost") || name.to_ascii_lowercase().ends_with(".localhost") {
-        return false;
-    }
-    match name.trim_matches(['[', ']']).parse::<IpAddr>() {
-        Ok(IpAddr::V4(v4)) => public_v4(v4),
-        Ok(IpAddr::V6(v6)) => public_v6(v6),
-        Err(_) => true,
-    }
-}
-
-const fn public_v4(ip: Ipv4Addr) -> bool {
-    let [a, b, ..] = ip.octets();
-    let shared = a == 100 && 64 <= b && b < 128;
-    let benchmarking = a == 198 && (b == 18 || b == 19);
-    !(ip.is_loopback()
-        || ip.is_private()
-        || ip.is_link_local()
-        || ip.is_multicast()
-        || ip.is_broadcast()
-        || ip.is_documentation()
-        || a == 0
-        || 240 <= a
-        || shared
-        || benchmarking)
-}
-
-/// Global unicast is `2000::/3`; what carries an IPv4 address inside (mapped, NAT64, 6to4) is
-/// refused as a whole, and so is documentation.
-fn public_v6(ip: Ipv6Addr) -> bool {
-    let [first, second, ..] = ip.segments();
-    first & 0xe000 == 0x2000 && first != 0x2002 && !(first == 0x2001 && second == 0x0db8)
 }
 
 fn credentials(url: &Url) -> Option<HeaderValue> {
@@ -198,8 +189,8 @@ mod tests {
         let wider = reach("https://index.example/").and([&url("http://files.example/a")]);
         assert_eq!(wider.check(&url("http://files.example/a")), Err(ReachFault::Downgrade));
         assert_eq!(wider.check(&url("http://index.example/a")), Err(ReachFault::Downgrade));
-        let plain = reach("http://127.0.0.1:1/").and([&url("http://127.0.0.1:2/")]);
-        assert_eq!(plain.check(&url("http://127.0.0.1:2/a")), Ok(()));
+        let plain = reach("http://index.example/").and([&url("http://files.example/")]);
+        assert_eq!(plain.check(&url("http://files.example/a")), Ok(()));
     }
 
     #[test]
@@ -214,39 +205,37 @@ mod tests {
     }
 
     #[test]
-    fn an_index_of_the_world_does_not_send_us_into_our_own_network() {
-        let index = reach("https://index.example/simple/");
-        for inside in [
-            "https://127.0.0.1/x",
-            "https://localhost/x",
-            "https://a.localhost./x",
-            "https://10.1.2.3/x",
-            "https://172.16.0.1/x",
-            "https://192.168.1.1/x",
-            "https://169.254.169.254/latest",
-            "https://100.64.0.1/x",
-            "https://0.0.0.0/x",
-            "https://2130706433/x",
-            "https://0x7f.1/x",
-            "https://224.0.0.1/x",
-            "https://[::1]/x",
-            "https://[::ffff:127.0.0.1]/x",
-            "https://[64:ff9b::7f00:1]/x",
-            "https://[fe80::1]/x",
-            "https://[fd00::1]/x",
-            "https://[2002:7f00:1::]/x",
-        ] {
-            let inside = url(inside);
-            assert!(index.and([&inside]).check(&inside).is_err(), "{inside}");
+    fn only_the_upstreams_own_origin_may_stand_inside_a_network() {
+        for upstream in ["https://index.example/simple/", "https://10.0.0.5:8080/simple/"] {
+            let index = reach(upstream);
+            for inside in [
+                "https://127.0.0.1:7499/readyz",
+                "https://127.0.0.1./x",
+                "https://10.0.0.5/x",
+                "https://10.0.0.5:8081/x",
+                "https://169.254.169.254/latest",
+                "https://2130706433/x",
+                "https://0x7f.1/x",
+                "https://[::1]/x",
+                "https://[::ffff:127.0.0.1]/x",
+                "https://[64:ff9b::7f00:1]/x",
+            ] {
+                let inside = url(inside);
+                let fault = index.and([&inside]).check(&inside).unwrap_err();
+                assert!(matches!(fault, ReachFault::Inside(_)), "{inside}: {fault}");
+            }
+            for outside in
+                ["https://files.example/x", "https://8.8.8.8/x", "https://[2606:4700::1]/x"]
+            {
+                let outside = url(outside);
+                assert_eq!(index.and([&outside]).check(&outside), Ok(()), "{outside}");
+            }
         }
-        for outside in ["https://files.example/x", "https://8.8.8.8/x", "https://[2606:4700::1]/x"]
-        {
-            let outside = url(outside);
-            assert_eq!(index.and([&outside]).check(&outside), Ok(()), "{outside}");
-        }
-        // A mirror inside a network names files inside it.
         let mirror = reach("http://10.0.0.5:8080/simple/");
-        let files = url("http://10.0.0.6/x");
-        assert_eq!(mirror.and([&files]).check(&files), Ok(()));
+        assert_eq!(mirror.check(&url("http://10.0.0.5:8080/files/x")), Ok(()));
+        // Unless an operator says so.
+        let files = url("http://10.0.0.6/");
+        assert!(mirror.and([&files]).check(&files).is_err());
+        assert_eq!(mirror.trusting([&files]).check(&url("http://10.0.0.6/x")), Ok(()));
     }
 }

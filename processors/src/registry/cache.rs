@@ -67,6 +67,9 @@ pub struct Meta {
     pub size: u64,
     /// Its SHA-256, hexadecimal.
     pub sha256: String,
+    /// The other hash that it was verified by, where its index promised no SHA-256.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub promise: Option<String>,
     /// How long it may be kept, in seconds; without it, as long as there is room.
     pub ttl: Option<u64>,
     /// When it was fetched.

@@ -4,6 +4,7 @@
 //! the index promised. If it does not, readers get an error where the end should be, and nothing is
 //! kept. A download goes on when the client who asked first goes away.
 
+mod promise;
 mod reader;
 
 use std::{
@@ -17,6 +18,7 @@ use std::{
 
 use bytes::Bytes;
 use http::{HeaderMap, Method, StatusCode};
+pub use promise::Promise;
 pub use reader::read;
 use sha2::{Digest as _, Sha256 as Hasher};
 use tempfile::NamedTempFile;
@@ -25,6 +27,7 @@ use tracing::{info, warn};
 use weir_events::registry::{CacheStored, UpstreamRejected};
 use weir_log::lifecycle::Lifecycle;
 
+use self::promise::Check;
 use super::{
     cache::{CacheKey, CachePlugin, Cached, Meta},
     ledger::Ledger,
@@ -44,12 +47,23 @@ pub struct Wanted {
     pub url: Url,
     /// Where requests for it may go.
     pub reach: Reach,
-    /// The SHA-256 its index promises. Without one it is passed through and not kept.
+    /// The SHA-256 its index promises.
     pub sha256: Option<[u8; 32]>,
+    /// What its index promises where it promises no SHA-256. What is promised neither way, or by a
+    /// weak hash only, is passed through and not kept.
+    pub promise: Option<Promise>,
     /// The size its index promises.
     pub size: Option<u64>,
     /// Its media type.
     pub content_type: &'static str,
+}
+
+impl Wanted {
+    /// Whether its bytes can be verified so well that they may be kept.
+    #[must_use]
+    pub fn can_be_kept(&self) -> bool {
+        self.sha256.is_some() || self.promise.as_ref().is_some_and(Promise::strong)
+    }
 }
 
 /// An artifact that is here, or coming.
@@ -84,6 +98,9 @@ pub enum DownloadFault {
     /// The place for files does not work.
     #[error("could not keep what the upstream sends")]
     Disk(#[from] io::Error),
+    /// Its first bytes are long in coming.
+    #[error("the upstream has sent nothing for {0:?}")]
+    NothingCame(Duration),
     /// It takes too long.
     #[error("the download took longer than {0:?}")]
     TooSlow(Duration),
@@ -99,11 +116,14 @@ pub struct Bounds {
     pub max_bytes: u64,
     /// The whole time it may take.
     pub time: Duration,
+    /// How long a client waits for the first bytes before it is told that there are none. The
+    /// download goes on, for when it asks again.
+    pub first: Duration,
 }
 
 impl Default for Bounds {
     fn default() -> Self {
-        Self { max_bytes: 16 << 30, time: Duration::from_hours(1) }
+        Self { max_bytes: 16 << 30, time: Duration::from_hours(1), first: Duration::from_secs(12) }
     }
 }
 
@@ -125,6 +145,17 @@ enum State {
     Done { file: Arc<File>, size: u64 },
     /// There is no more of it to be had.
     Failed(Arc<DownloadFault>),
+}
+
+impl State {
+    /// Whether there is something to send, or nothing more to wait for.
+    const fn can_be_answered(&self) -> bool {
+        match self {
+            Self::Asking => false,
+            Self::Coming { available, .. } => *available > 0,
+            Self::Kept(_) | Self::Done { .. } | Self::Failed(_) => true,
+        }
+    }
 }
 
 impl Transfer {
@@ -149,7 +180,10 @@ impl<C> Clone for Downloads<C> {
     }
 }
 
-type Running = HashMap<(CacheKey, Option<[u8; 32]>), watch::Receiver<State>>;
+/// A download under way: files of one name that are promised to be different are different.
+type Route = (CacheKey, Option<[u8; 32]>, Option<Promise>);
+
+type Running = HashMap<Route, watch::Receiver<State>>;
 
 #[derive(Debug)]
 struct Inner<C> {
@@ -183,13 +217,18 @@ impl<C: CachePlugin> Downloads<C> {
 
     /// An artifact that is here already and fits what its index promises today.
     pub async fn kept(&self, wanted: &Wanted) -> io::Result<Option<Cached>> {
-        let Some(sha256) = wanted.sha256 else { return Ok(None) };
+        if !wanted.can_be_kept() {
+            return Ok(None);
+        }
         let cached = self.0.cache.get(&wanted.key).await?;
-        Ok(cached.filter(|cached| cached.meta.sha256 == hex::encode(sha256)))
+        Ok(cached.filter(|cached| match (wanted.sha256, &wanted.promise) {
+            (Some(sha256), _) => cached.meta.sha256 == hex::encode(sha256),
+            (None, promise) => cached.meta.promise == promise.as_ref().map(Promise::to_string),
+        }))
     }
 
     /// Opens an artifact: from the cache, from a download under way, or from the upstream. Answers
-    /// once the upstream said whether it has it.
+    /// once there is something to send: whatever goes wrong before can still be told.
     pub async fn open(
         &self,
         wanted: &Wanted,
@@ -203,20 +242,25 @@ impl<C: CachePlugin> Downloads<C> {
         }
         self.0.counters.count(Count::Miss);
         let mut state = self.state_of(wanted, caller, trail);
-        let started = state.wait_for(|state| !matches!(state, State::Asking)).await;
-        match started.as_deref() {
-            Ok(State::Kept(cached)) => return Ok(Opened::Kept(cached.clone())),
-            Ok(State::Failed(fault)) => return Err(Arc::clone(fault)),
-            Ok(_) => {}
-            Err(_) => return Err(Arc::new(DownloadFault::Stopping)),
+        let first = self.0.bounds.first;
+        let sendable = tokio::time::timeout(first, state.wait_for(State::can_be_answered)).await;
+        if matches!(sendable, Ok(Err(_))) {
+            return Err(Arc::new(DownloadFault::Stopping));
         }
-        drop(started);
-        Ok(Opened::Coming(Transfer { state }))
+        drop(sendable);
+        let now = state.borrow().clone();
+        match now {
+            State::Kept(cached) => Ok(Opened::Kept(cached)),
+            State::Failed(fault) => Err(fault),
+            State::Asking => Err(Arc::new(DownloadFault::NothingCame(first))),
+            // Also when a first piece is here, and the second is long in coming.
+            State::Coming { .. } | State::Done { .. } => Ok(Opened::Coming(Transfer { state })),
+        }
     }
 
     /// The download under way, or a new one.
     fn state_of(&self, wanted: &Wanted, caller: &Caller, trail: &Trail) -> watch::Receiver<State> {
-        let key = (wanted.key.clone(), wanted.sha256);
+        let key = (wanted.key.clone(), wanted.sha256, wanted.promise.clone());
         let mut running = self.0.running.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(state) = running.get(&key) {
             return state.clone();
@@ -250,8 +294,8 @@ impl<C: CachePlugin> Downloads<C> {
             Ok(Some(fetched)) => {
                 let Fetched { file, size, kept } = fetched;
                 state.send_replace(State::Done { file, size });
-                if kept {
-                    self.record_stored(wanted, size, caller).await;
+                if let Some(sha256) = kept {
+                    self.record_stored(wanted, sha256, size, caller).await;
                 }
             }
             Err(fault) => {
@@ -286,7 +330,7 @@ impl<C: CachePlugin> Downloads<C> {
             return Err(DownloadFault::Mismatch(cause));
         }
         let size = wanted.size.or(announced);
-        let mut arrival = Arrival::new(self.0.cache.stage().await?)?;
+        let mut arrival = Arrival::new(self.0.cache.stage().await?, wanted)?;
         let most = size.unwrap_or(u64::MAX).min(self.0.bounds.max_bytes);
         while let Some(chunk) = reply.chunk().await? {
             if chunk.is_empty() {
@@ -339,21 +383,29 @@ impl<C: CachePlugin> Downloads<C> {
         arrival: Arrival,
         size: Option<u64>,
     ) -> Result<Fetched, DownloadFault> {
-        let Arrival { staged, file, hasher, n_bytes } = arrival;
+        let Arrival { staged, file, hasher, check, n_bytes } = arrival;
         if let Some(size) = size.filter(|size| *size != n_bytes) {
             return Err(DownloadFault::Mismatch(format!("{n_bytes} bytes instead of {size}")));
         }
         let found: [u8; 32] = hasher.finalize().into();
-        let Some(promised) = wanted.sha256 else {
-            return Ok(Fetched { file, size: n_bytes, kept: false });
-        };
-        if found != promised {
+        if let Some(promised) = wanted.sha256.filter(|promised| *promised != found) {
             let (found, promised) = (hex::encode(found), hex::encode(promised));
             return Err(DownloadFault::Mismatch(format!("sha256 {found} instead of {promised}")));
         }
+        let also = check.map(Check::found);
+        if let (Some(found), Some(promised)) = (&also, &wanted.promise)
+            && found != promised
+        {
+            return Err(DownloadFault::Mismatch(format!("{found} instead of {promised}")));
+        }
+        if !wanted.can_be_kept() {
+            return Ok(Fetched { file, size: n_bytes, kept: None });
+        }
+        let sha256 = hex::encode(found);
         let meta = Meta {
             size: n_bytes,
-            sha256: hex::encode(found),
+            sha256: sha256.clone(),
+            promise: also.map(|promise| promise.to_string()),
             ttl: None,
             created_at: self.0.ledger.now(),
             etag: None,
@@ -361,21 +413,27 @@ impl<C: CachePlugin> Downloads<C> {
         };
         // The bytes are right, so readers get them even where there is no room to keep them.
         let kept = match self.0.cache.set(wanted.key.clone(), staged, meta).await {
-            Ok(()) => true,
+            Ok(()) => Some(sha256),
             Err(fault) => {
                 warn!(file = wanted.key.file(), error = %fault, "a verified file could not be kept");
-                false
+                None
             }
         };
         Ok(Fetched { file, size: n_bytes, kept })
     }
 
-    async fn record_stored(&self, wanted: &Wanted, size_bytes: u64, caller: &Caller) {
+    async fn record_stored(
+        &self,
+        wanted: &Wanted,
+        sha256: String,
+        size_bytes: u64,
+        caller: &Caller,
+    ) {
         let stored = CacheStored {
             ecosystem: wanted.key.ecosystem(),
             package: wanted.key.package().to_owned(),
             file: wanted.key.file().to_owned(),
-            sha256: wanted.sha256.map(hex::encode).unwrap_or_default(),
+            sha256,
             size_bytes,
         };
         info!(package = stored.package, file = stored.file, size_bytes, "file verified and kept");
@@ -400,7 +458,8 @@ impl<C: CachePlugin> Downloads<C> {
 struct Fetched {
     file: Arc<File>,
     size: u64,
-    kept: bool,
+    /// Its SHA-256, if it was kept.
+    kept: Option<String>,
 }
 
 /// What has arrived so far.
@@ -408,13 +467,15 @@ struct Arrival {
     staged: NamedTempFile,
     file: Arc<File>,
     hasher: Hasher,
+    check: Option<Check>,
     n_bytes: u64,
 }
 
 impl Arrival {
-    fn new(staged: NamedTempFile) -> io::Result<Self> {
+    fn new(staged: NamedTempFile, wanted: &Wanted) -> io::Result<Self> {
         let file = Arc::new(staged.as_file().try_clone()?);
-        Ok(Self { staged, file, hasher: Hasher::new(), n_bytes: 0 })
+        let check = wanted.promise.as_ref().map(Promise::check);
+        Ok(Self { staged, file, hasher: Hasher::new(), check, n_bytes: 0 })
     }
 
     /// Writes and hashes a piece, away from the threads that serve.
@@ -422,6 +483,9 @@ impl Arrival {
         let taking = move || {
             self.file.write_all_at(&chunk, self.n_bytes)?;
             self.hasher.update(&chunk);
+            if let Some(check) = &mut self.check {
+                check.update(&chunk);
+            }
             self.n_bytes += chunk.len() as u64;
             Ok(self)
         };
@@ -431,7 +495,7 @@ impl Arrival {
 
 /// Takes a download off the list when it ends, also by being dropped.
 struct Landing<C> {
-    key: (CacheKey, Option<[u8; 32]>),
+    key: Route,
     inner: Arc<Inner<C>>,
 }
 

@@ -50,6 +50,8 @@ pub struct Config {
     /// The index, as `https://index.example/simple/`; without one, the ecosystem is disabled, and
     /// says so.
     pub upstream: Option<Url>,
+    /// Origins of files that may stand inside a network, as the index itself may.
+    pub trusted_origins: Vec<Url>,
     /// How pages are fetched and kept.
     pub keeping: Keeping,
     /// Bounds of downloads.
@@ -63,7 +65,8 @@ impl Config {
     #[must_use]
     pub fn of(upstream: Option<Url>) -> Self {
         let (keeping, bounds) = (Keeping::default(), Bounds::default());
-        Self { upstream, keeping, bounds, max_rendered_bytes: 48 << 20 }
+        let trusted_origins = Vec::new();
+        Self { upstream, trusted_origins, keeping, bounds, max_rendered_bytes: 48 << 20 }
     }
 }
 
@@ -92,7 +95,8 @@ impl<C: CachePlugin> Pypi<C> {
         let (counters, ledger) = (Arc::new(Counters::default()), Arc::new(ledger));
         let index = |url| {
             let (outbound, counters) = (outbound.clone(), Arc::clone(&counters));
-            Upstream::new(url, outbound, config.keeping, counters, lifecycle)
+            let trusted = &config.trusted_origins;
+            Upstream::new(url, trusted, outbound, config.keeping, counters, lifecycle)
         };
         Ok(Self {
             upstream: config.upstream.as_ref().map(index).transpose()?,

@@ -20,6 +20,9 @@ section! {
         /// The index that is asked, up to and with its `simple/`. `weir init` asks this machine's
         /// own pip for it. A user name and a password in it are sent to its own host only.
         upstream: Option<HttpUrl> = None,
+        /// Origins of files that may stand inside a network, as the upstream itself may: for a mirror
+        /// whose files have a host of their own. Files elsewhere come from public addresses only.
+        trusted_origins: Vec<HttpUrl> = Vec::new(),
         /// How long a project's page is fresh.
         page_ttl: Span = Span::seconds(5 * 60),
         /// How long an old page is given while the upstream fails.

@@ -233,6 +233,7 @@ mod tests {
         Meta {
             size,
             sha256: "00".repeat(32),
+            promise: None,
             ttl: None,
             created_at: Timestamp::EPOCH,
             etag: None,

@@ -10,11 +10,14 @@ use serde_json::value::RawValue;
 use weir_aggregates::registry::pep440::Version;
 
 use super::filename::{Filename, Project};
-use crate::outbound::Url;
+use crate::{outbound::Url, registry::download::Promise};
 
 /// The members of a JSON object in their order, each name once (the last one wins, as in the JSON
 /// parsers of the clients), each value as it was written.
 pub type Members = Vec<(String, Box<RawValue>)>;
+
+/// The most files a page may list, and the most versions.
+pub const MAX_LISTED: usize = 200_000;
 
 /// A project's page.
 #[derive(Debug)]
@@ -35,6 +38,8 @@ pub struct Document {
     pub status: Option<(String, Option<String>)>,
     /// How many files were left out because of their names.
     pub n_unservable: usize,
+    /// How long it was as the upstream sent it.
+    pub body_bytes: usize,
     /// How much memory it takes, roughly.
     pub size_bytes: usize,
     by_name: HashMap<Filename, usize>,
@@ -51,6 +56,8 @@ pub struct File {
     pub version: Option<Version>,
     /// The SHA-256 the index promises.
     pub sha256: Option<Sha256>,
+    /// What else the index promises, where it promises no SHA-256.
+    pub promise: Option<Promise>,
     /// The other hashes the index promises, as `name=hexadecimal`, for pages in HTML.
     pub other_hash: Option<String>,
     /// Its size.
@@ -131,8 +138,9 @@ impl Document {
         let Parts { members, versions, files, api_version, status, n_unservable } = parts;
         let by_name =
             files.iter().enumerate().map(|(at, file)| (file.filename.clone(), at)).collect();
-        // Members once as text, names and addresses once more, and what small allocations cost.
-        let size_bytes = 2 * body.len() + 600 * files.len() + 4_096;
+        // Members as text, names and addresses once more, and what many small allocations cost.
+        let size_bytes = 5 * body.len() + 4_096;
+        let body_bytes = body.len();
         let digest = blake3::hash(body);
         Self {
             project,
@@ -143,6 +151,7 @@ impl Document {
             api_version,
             status,
             n_unservable,
+            body_bytes,
             size_bytes,
             by_name,
         }
@@ -167,6 +176,9 @@ pub enum DocumentFault {
     /// It is about another project.
     #[error("the page is about `{0}`")]
     OtherProject(String),
+    /// It lists more than is sane.
+    #[error("the page lists more than {MAX_LISTED} files or versions")]
+    TooMany,
     /// It is not UTF-8.
     #[error("the page is not UTF-8")]
     NotText,

@@ -9,10 +9,12 @@ use std::borrow::Cow;
 use serde_json::{json, value::RawValue};
 
 use super::{
-    document::{CoreMetadata, Document, DocumentFault, File, Members, Parts, Sha256, Yanked},
+    document::{
+        CoreMetadata, Document, DocumentFault, File, MAX_LISTED, Members, Parts, Sha256, Yanked,
+    },
     filename::{Filename, Project},
 };
-use crate::outbound::Url;
+use crate::{outbound::Url, registry::download::Promise};
 
 /// Reads a page. `url` is where it came from: addresses of files may be relative to it.
 pub fn parse(project: &Project, url: &Url, body: &[u8]) -> Result<Document, DocumentFault> {
@@ -22,6 +24,7 @@ pub fn parse(project: &Project, url: &Url, body: &[u8]) -> Result<Document, Docu
     for element in Elements::of(text) {
         match element.name.to_ascii_lowercase().as_str() {
             "a" => match read_file(project, &base, &element) {
+                Some(_) if files.len() == MAX_LISTED => return Err(DocumentFault::TooMany),
                 Some(file) => files.push(file),
                 None => n_unservable += 1,
             },
@@ -85,6 +88,8 @@ fn read_file(project: &Project, page: &Url, anchor: &Element<'_>) -> Option<File
     url.set_fragment(None);
     let sha256 =
         hash.as_ref().filter(|(name, _)| name == "sha256").and_then(|(_, v)| Sha256::parse(v));
+    let promise = hash.as_ref().filter(|_| sha256.is_none());
+    let promise = promise.and_then(|(name, value)| Promise::best_of([(&**name, &**value)]));
     let other_hash = hash.as_ref().filter(|_| sha256.is_none()).map(|(n, v)| format!("{n}={v}"));
     let text = |name| anchor.attribute(name).map(Cow::into_owned);
     let yanked = match text("data-yanked") {
@@ -127,6 +132,7 @@ fn read_file(project: &Project, page: &Url, anchor: &Element<'_>) -> Option<File
         filename,
         url,
         sha256,
+        promise,
         other_hash,
         size: None,
         yanked,
@@ -334,6 +340,9 @@ mod tests {
         let newer = br#"<meta name="pypi:repository-version" content="2.0">"#;
         assert!(matches!(parse(&project, &url, newer), Err(DocumentFault::ApiVersion(_))));
         assert!(matches!(parse(&project, &url, b"\xff"), Err(DocumentFault::NotText)));
+        let endless = "<a href=six-1.tar.gz>".repeat(MAX_LISTED + 1);
+        let fault = parse(&project, &url, endless.as_bytes());
+        assert!(matches!(fault, Err(DocumentFault::TooMany)));
     }
 
     proptest! {

@@ -1,18 +1,20 @@
 //! Reads a project's page in JSON (PEP 691), and tolerates what cut-down mirrors leave out.
 
-use std::fmt;
+use std::{fmt, marker::PhantomData};
 
 use serde::{
     Deserialize, Deserializer,
-    de::{DeserializeOwned, Error as _, MapAccess, Visitor},
+    de::{DeserializeOwned, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor},
 };
 use serde_json::value::RawValue;
 
 use super::{
-    document::{CoreMetadata, Document, DocumentFault, File, Members, Parts, Sha256, Yanked},
+    document::{
+        CoreMetadata, Document, DocumentFault, File, MAX_LISTED, Members, Parts, Sha256, Yanked,
+    },
     filename::{Filename, Project},
 };
-use crate::outbound::Url;
+use crate::{outbound::Url, registry::download::Promise};
 
 /// The most members an object may have here. The API knows about a dozen.
 const MAX_MEMBERS: usize = 256;
@@ -20,8 +22,10 @@ const MAX_MEMBERS: usize = 256;
 /// Reads a page. `url` is where it came from: addresses of files may be relative to it.
 pub fn parse(project: &Project, url: &Url, body: &[u8]) -> Result<Document, DocumentFault> {
     let Object(mut members) = serde_json::from_slice(body).map_err(DocumentFault::Json)?;
-    let files: Option<Vec<Object>> = required(take(&mut members, "files").as_deref())?;
-    let versions: Option<Vec<String>> = optional(take(&mut members, "versions").as_deref());
+    let files: Option<List<Object>> = required(take(&mut members, "files").as_deref())?;
+    let files = files.map(List::whole).transpose()?;
+    let versions: Option<List<String>> = optional(take(&mut members, "versions").as_deref());
+    let versions = versions.map(List::whole).transpose()?;
     let meta: Option<Object> = optional(get(&members, "meta"));
     let api_version = meta
         .and_then(|Object(meta)| optional::<String>(get(&meta, "api-version")))
@@ -53,6 +57,7 @@ fn read_file(project: &Project, page: &Url, members: Members) -> Option<File> {
     url.set_fragment(None);
     let Object(hashes) = optional(get(&members, "hashes")).unwrap_or_default();
     let sha256 = sha256_in(&hashes);
+    let promise = if sha256.is_some() { None } else { promise_in(&hashes) };
     let other_hash = hashes.iter().find_map(|(name, value)| {
         let value: String = optional(Some(value))?;
         let plain = |text: &str| text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
@@ -78,6 +83,7 @@ fn read_file(project: &Project, page: &Url, members: Members) -> Option<File> {
         filename,
         url,
         sha256,
+        promise,
         other_hash,
         size: optional(get(&members, "size")),
         yanked,
@@ -91,6 +97,14 @@ fn read_file(project: &Project, page: &Url, members: Members) -> Option<File> {
 
 fn sha256_in(hashes: &Members) -> Option<Sha256> {
     Sha256::parse(&optional::<String>(get(hashes, "sha256"))?)
+}
+
+fn promise_in(hashes: &Members) -> Option<Promise> {
+    let readable = hashes
+        .iter()
+        .filter_map(|(name, value)| Some((name.as_str(), optional::<String>(Some(value))?)));
+    let readable: Vec<_> = readable.collect();
+    Promise::best_of(readable.iter().map(|(name, value)| (*name, value.as_str())))
 }
 
 pub(super) fn get<'a>(members: &'a Members, name: &str) -> Option<&'a RawValue> {
@@ -112,6 +126,47 @@ fn required<T: DeserializeOwned>(value: Option<&RawValue>) -> Result<Option<T>, 
     match value {
         None => Ok(None),
         Some(value) => serde_json::from_str(value.get()).map_err(DocumentFault::Json),
+    }
+}
+
+/// An array, read up to [`MAX_LISTED`]; of what is beyond it, only the number is known.
+#[derive(Debug)]
+struct List<T> {
+    items: Vec<T>,
+    n_more: usize,
+}
+
+impl<T> List<T> {
+    fn whole(self) -> Result<Vec<T>, DocumentFault> {
+        if self.n_more == 0 { Ok(self.items) } else { Err(DocumentFault::TooMany) }
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for List<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Reader<T>(PhantomData<T>);
+
+        impl<'de, T: Deserialize<'de>> Visitor<'de> for Reader<T> {
+            type Value = List<T>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an array")
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut all: A) -> Result<List<T>, A::Error> {
+                let (mut items, mut n_more) = (Vec::new(), 0);
+                while items.len() < MAX_LISTED {
+                    let Some(item) = all.next_element()? else { return Ok(List { items, n_more }) };
+                    items.push(item);
+                }
+                while all.next_element::<IgnoredAny>()?.is_some() {
+                    n_more += 1;
+                }
+                Ok(List { items, n_more })
+            }
+        }
+
+        deserializer.deserialize_seq(Reader(PhantomData))
     }
 }
 
@@ -235,6 +290,15 @@ mod tests {
         ] {
             let fault = read(body).unwrap_err().to_string();
             assert!(fault.contains(words), "{body}: {fault}");
+        }
+        for (member, item) in [("files", "{}"), ("versions", "1")] {
+            // An item that would not be read, were it not beyond the bound.
+            let good = if member == "files" { "{}" } else { r#""1""# };
+            let mut items = vec![good; MAX_LISTED];
+            let page = |items: &[&str]| read(&format!(r#"{{"{member}":[{}]}}"#, items.join(",")));
+            assert!(page(&items).is_ok(), "{member}");
+            items.push(item);
+            assert!(matches!(page(&items), Err(DocumentFault::TooMany)), "{member}");
         }
         let members: Vec<_> = (0..=MAX_MEMBERS).map(|n| format!("\"m{n}\":1")).collect();
         assert!(read(&format!("{{{}}}", members.join(","))).is_err());

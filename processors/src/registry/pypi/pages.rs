@@ -14,6 +14,7 @@ use super::{
     filter::{Filtered, filter},
     negotiate::Form,
     render::render,
+    upstream::Open,
 };
 use crate::registry::{
     flights::{Flights, GivenUp},
@@ -55,25 +56,26 @@ impl Pages {
         }
     }
 
-    /// A document as these rules leave it, in this form.
+    /// A page as these rules leave it, in this form. What is large keeps its room until it is
+    /// written, also when nobody waits for it any more.
     pub async fn page(
         &self,
-        document: &Arc<Document>,
+        open: &Open,
         rules: &Arc<RuleSet>,
         form: Form,
     ) -> Result<Arc<Representation>, GivenUp> {
-        let project = document.project.clone();
+        let (document, project) = (&open.document, open.document.project.clone());
         let key = Key { project, document: document.digest, revision: rules.revision, form };
         let known = self.kept.lock().unwrap_or_else(PoisonError::into_inner).get(&key).cloned();
         if let Some(page) = known {
             return Ok(page);
         }
-        let (document, rules) = (Arc::clone(document), Arc::clone(rules));
+        let (open, rules) = (open.clone(), Arc::clone(rules));
         let (kept, ours) = (Arc::clone(&self.kept), key.clone());
         let work = || async move {
-            let writing = move || Arc::new(write(&document, &rules, form));
+            let writing = move || Arc::new(write(&open.document, &rules, form));
             let page = tokio::task::spawn_blocking(writing).await.ok()?;
-            let weight = page.body.len() as u64 + 1_024;
+            let weight = (page.body.len() + 32 * page.filtered.files.len()) as u64 + 1_024;
             kept.lock().unwrap_or_else(PoisonError::into_inner).put(
                 ours,
                 Arc::clone(&page),
@@ -111,15 +113,15 @@ mod tests {
     #[tokio::test]
     async fn a_page_is_written_once_and_its_validator_tells_policy_and_form() {
         let pages = Pages::new(1 << 20, &Lifecycle::new());
-        let document = Arc::new(page("six", &["1.0"]));
+        let open = Open { document: Arc::new(page("six", &["1.0"])), room: None };
         // The second policy changes nothing about this package.
         let first = Arc::new(RuleSet::compile(1, &[]));
         let second = Arc::new(RuleSet::compile(2, &[rule(1, "seven", "*", Mask::Hide)]));
         let mut etags = HashSet::new();
         for rules in [&first, &second] {
             for form in Form::ALL {
-                let page = pages.page(&document, rules, form).await.unwrap();
-                let again = pages.page(&document, rules, form).await.unwrap();
+                let page = pages.page(&open, rules, form).await.unwrap();
+                let again = pages.page(&open, rules, form).await.unwrap();
                 assert!(Arc::ptr_eq(&page, &again));
                 assert!(etags.insert(page.etag.clone()), "{form:?} shares a validator");
             }

@@ -42,7 +42,7 @@ fn address(document: &Document, file: &File) -> String {
 }
 
 fn json(document: &Document, filtered: &Filtered) -> String {
-    let mut page = String::with_capacity(document.size_bytes / 2);
+    let mut page = String::with_capacity(document.body_bytes);
     let mut object = Object::open(&mut page);
     if !document.members.iter().any(|(name, _)| name == "meta") {
         object.member("meta", r#"{"api-version":"1.0"}"#);
@@ -129,7 +129,7 @@ fn quoted(text: &str) -> String {
 }
 
 fn html(document: &Document, filtered: &Filtered) -> String {
-    let mut page = String::with_capacity(document.size_bytes / 4);
+    let mut page = String::with_capacity(document.body_bytes);
     let name = document.project.as_str();
     page.push_str("<!DOCTYPE html>\n<html>\n<head>\n<meta charset=\"utf-8\">\n");
     meta(&mut page, "pypi:repository-version", &document.api_version);

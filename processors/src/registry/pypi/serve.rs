@@ -8,7 +8,7 @@ use http::{
     HeaderName, HeaderValue, StatusCode,
     header::{
         ACCEPT_RANGES, CACHE_CONTROL, CONTENT_LENGTH, CONTENT_RANGE, ETAG, RETRY_AFTER, VARY,
-        X_CONTENT_TYPE_OPTIONS,
+        WARNING, X_CONTENT_TYPE_OPTIONS,
     },
 };
 use tracing::{error, warn};
@@ -28,7 +28,7 @@ use super::{
     filter::told,
     negotiate::Form,
     request::{Part, Request, Target},
-    upstream::{Keeping, PageFault, Upstream},
+    upstream::{Keeping, Open, PageFault, Upstream},
 };
 use crate::{
     caller::Caller,
@@ -82,12 +82,15 @@ impl<C: CachePlugin> Pypi<C> {
         request: &Request,
         caller: &Caller,
     ) -> Result<Answer, Otherwise> {
-        let document = upstream
+        let open = upstream
             .page(project, upstream.keeping().ttl, &request.trail)
             .await
             .map_err(|fault| no_page(&fault))?;
         let rules = self.rules()?;
-        let page = self.pages.page(&document, &rules, form).await.map_err(|_| stopping())?;
+        let page = self.pages.page(&open, &rules, form).await.map_err(|_| stopping())?;
+        let digest = open.document.digest;
+        // What is written takes no room any more.
+        drop(open);
         let unchanged = request.has(&page.etag);
         if page.filtered.changed() {
             self.counters.count(Count::Filtered);
@@ -98,7 +101,7 @@ impl<C: CachePlugin> Pypi<C> {
                     hidden: page.filtered.hidden.clone(),
                     marked: page.filtered.marked.clone(),
                     policy_revision: rules.revision,
-                    document: document.digest.to_hex().to_string(),
+                    document: digest.to_hex().to_string(),
                 };
                 self.ledger.filtered(filtered, caller).await.map_err(|f| unrecorded(&f))?;
             }
@@ -124,13 +127,13 @@ impl<C: CachePlugin> Pypi<C> {
     ) -> Result<Found, Otherwise> {
         let Keeping { ttl, recent, .. } = *upstream.keeping();
         for max_age in [ttl, recent.min(ttl)] {
-            let document = upstream
+            let open = upstream
                 .page(project, max_age, &request.trail)
                 .await
                 .map_err(|fault| no_page(&fault))?;
-            if let Some(wanted) = wanted(upstream, &document, filename) {
+            if let Some(wanted) = wanted(upstream, &open.document, filename) {
                 let filename = filename.clone();
-                return Ok(Found { document, filename, wanted });
+                return Ok(Found { open, filename, wanted });
             }
         }
         let why = format!("`{project}` has no file `{filename}`");
@@ -189,7 +192,7 @@ impl<C: CachePlugin> Pypi<C> {
                     .with(CONTENT_RANGE, told)
             }
         };
-        Ok(headed(answer, etag).with(POSITION, position.0.into()))
+        Ok(found.warned(headed(answer, etag)).with(POSITION, position.0.into()))
     }
 
     /// Lets an allowed file through, and refuses a forbidden one; the refusal is on record.
@@ -200,7 +203,7 @@ impl<C: CachePlugin> Pypi<C> {
         request: &Request,
         caller: &Caller,
     ) -> Result<(), Otherwise> {
-        let project = &found.document.project;
+        let project = &found.open.document.project;
         let about = rules.about(Ecosystem::Pypi, project.as_str());
         match judge_among(&about, found.filename.version(project).as_ref()) {
             Verdict::Allow => Ok(()),
@@ -219,13 +222,13 @@ impl<C: CachePlugin> Pypi<C> {
         caller: &Caller,
     ) -> Result<Answer, Otherwise> {
         self.counters.count(Count::Blocked);
-        let (project, told) = (&found.document.project, told(rule));
+        let (project, told) = (&found.open.document.project, told(rule));
         let version = found.filename.version(project).map(|version| version.to_string());
         let what = match &version {
             Some(version) => format!("version {version} of `{project}`"),
             None => format!("`{}`, a file of `{project}` that tells no version,", found.filename),
         };
-        let page = self.pages.page(&found.document, rules, Form::Json).await;
+        let page = self.pages.page(&found.open, rules, Form::Json).await;
         let page = page.map_err(|_| stopping())?;
         let instead = match &page.filtered.newest_allowed {
             Some(version) => format!("{version} is allowed"),
@@ -269,7 +272,7 @@ impl<C: CachePlugin> Pypi<C> {
             }
         };
         let answer = Answer::stream(StatusCode::OK, found.wanted.content_type, size, Body::Empty);
-        Ok(headed(answer, found.etag()))
+        Ok(found.warned(headed(answer, found.etag())))
     }
 
     async fn record_allowed(
@@ -278,7 +281,7 @@ impl<C: CachePlugin> Pypi<C> {
         rules: &RuleSet,
         caller: &Caller,
     ) -> Result<Position, Otherwise> {
-        let project = &found.document.project;
+        let project = &found.open.document.project;
         let allowed = PackageAllowed {
             ecosystem: Ecosystem::Pypi,
             package: project.to_string(),
@@ -300,7 +303,7 @@ impl<C: CachePlugin> Pypi<C> {
 
 /// A file on its project's page.
 struct Found {
-    document: Arc<Document>,
+    open: Open,
     filename: Filename,
     wanted: Wanted,
 }
@@ -308,6 +311,20 @@ struct Found {
 impl Found {
     fn etag(&self) -> Option<HeaderValue> {
         HeaderValue::try_from(format!("\"{}\"", hex::encode(self.wanted.sha256?))).ok()
+    }
+
+    /// Says so where the index promises too little to verify the bytes.
+    fn warned(&self, answer: Answer) -> Answer {
+        if self.wanted.can_be_kept() {
+            return answer;
+        }
+        let warning = match self.wanted.promise {
+            Some(_) => "299 - \"the index promises only a weak hash of this file, it is not kept\"",
+            None => {
+                "299 - \"the index promises no hash that Weir verifies, this file is not kept\""
+            }
+        };
+        answer.with(WARNING, HeaderValue::from_static(warning))
     }
 }
 
@@ -321,6 +338,7 @@ fn wanted(upstream: &Upstream, document: &Document, filename: &Filename) -> Opti
             url: file.url.clone(),
             reach,
             sha256: file.sha256.map(|hash| hash.0),
+            promise: file.promise.clone(),
             size: file.size,
             content_type: "application/octet-stream",
         });
@@ -338,7 +356,7 @@ fn wanted(upstream: &Upstream, document: &Document, filename: &Filename) -> Opti
     };
     let mut url = file.url.clone();
     url.set_path(&format!("{}{}", file.url.path(), sidecar.suffix()));
-    Some(Wanted { key, url, reach, sha256, size: None, content_type })
+    Some(Wanted { key, url, reach, sha256, promise: None, size: None, content_type })
 }
 
 fn headed(answer: Answer, etag: Option<HeaderValue>) -> Answer {
@@ -408,6 +426,7 @@ fn no_file(fault: &DownloadFault) -> Otherwise {
         DownloadFault::Status { .. }
         | DownloadFault::Outbound(_)
         | DownloadFault::Mismatch(_)
+        | DownloadFault::NothingCame(_)
         | DownloadFault::TooSlow(_) => otherwise(StatusCode::BAD_GATEWAY, chain(fault)),
     }
 }

@@ -38,6 +38,7 @@ struct Weir {
     pypi: Arc<Pypi<FileCache>>,
     upstream: Fake,
     set_rules: Box<dyn Fn(RuleSet) + Send + Sync>,
+    outbound: Outbound,
     lifecycle: Lifecycle,
     _root: TempDir,
 }
@@ -57,11 +58,12 @@ impl Weir {
         let (policy, set_rules) = Policy::by_hand(RuleSet::default());
         let outbound = Outbound::new(INSTANCE, Limits::default()).unwrap();
         let ledger = Ledger::in_memory();
-        let pypi = Pypi::new(&config, policy, ledger, outbound, cache, &lifecycle).unwrap();
+        let pypi = Pypi::new(&config, policy, ledger, outbound.clone(), cache, &lifecycle).unwrap();
         Self {
             pypi: Arc::new(pypi),
             upstream,
             set_rules: Box::new(set_rules),
+            outbound,
             lifecycle,
             _root: root,
         }

@@ -23,7 +23,7 @@ use super::{
     html, json,
 };
 use crate::{
-    outbound::{Ask, Encoding, Outbound, OutboundFault, Page, Reach, ReachFault, Trail, Url},
+    outbound::{Ask, Encoding, Outbound, OutboundFault, Page, Reach, ReachFault, Room, Trail, Url},
     registry::{
         flights::Flights,
         lru::Lru,
@@ -66,8 +66,9 @@ impl Default for Keeping {
             stale_for: Duration::from_hours(24),
             retry_after: Duration::from_secs(5),
             bound: Duration::from_mins(1),
-            max_page_bytes: 64 << 20,
-            max_bytes: 64 << 20,
+            max_page_bytes: 32 << 20,
+            // Enough for one page of the largest size.
+            max_bytes: 192 << 20,
         }
     }
 }
@@ -121,7 +122,23 @@ struct Inner {
     keeping: Keeping,
     counters: Arc<Counters>,
     kept: Mutex<Lru<Project, Kept>>,
-    flights: Flights<Project, Result<Arc<Document>, PageFault>>,
+    flights: Flights<Project, Result<Open, PageFault>>,
+}
+
+/// A page somebody works with. A large one that was just fetched holds its room until the last one
+/// who waited for it is done: it may be too large to be kept.
+#[derive(Debug, Clone)]
+pub struct Open {
+    /// The page.
+    pub document: Arc<Document>,
+    /// The room it takes.
+    pub room: Option<Room>,
+}
+
+impl Open {
+    const fn kept(document: Arc<Document>) -> Self {
+        Self { document, room: None }
+    }
 }
 
 /// What is known of a project.
@@ -143,9 +160,11 @@ struct Validators {
 }
 
 impl Upstream {
-    /// An index at an address like `https://index.example/simple/`.
+    /// An index at an address like `https://index.example/simple/`, whose files may also stand at
+    /// the trusted origins.
     pub fn new(
         address: &Url,
+        trusted: &[Url],
         outbound: Outbound,
         keeping: Keeping,
         counters: Arc<Counters>,
@@ -158,7 +177,7 @@ impl Upstream {
         }
         Ok(Self(Arc::new(Inner {
             base,
-            reach,
+            reach: reach.trusting(trusted),
             outbound,
             keeping,
             counters,
@@ -186,11 +205,11 @@ impl Upstream {
         project: &Project,
         max_age: Duration,
         trail: &Trail,
-    ) -> Result<Arc<Document>, PageFault> {
+    ) -> Result<Open, PageFault> {
         let inner = &self.0;
         if let Some(answer) = inner.known(project, max_age) {
             inner.counters.count(Count::Hit);
-            return answer;
+            return answer.map(Open::kept);
         }
         inner.counters.count(Count::Miss);
         let work = {
@@ -228,13 +247,14 @@ impl Inner {
         }
     }
 
-    async fn refresh(&self, project: &Project, trail: &Trail) -> Result<Arc<Document>, PageFault> {
+    async fn refresh(&self, project: &Project, trail: &Trail) -> Result<Open, PageFault> {
         let old = self.kept().get(project).cloned();
         match self.fetch(project, old.as_ref(), trail).await {
-            Ok(kept) => {
+            Ok((kept, room)) => {
                 let page = kept.page.clone();
                 self.keep(project, kept);
-                page.ok_or_else(|| PageFault::NotFound(project.clone()))
+                let document = page.ok_or_else(|| PageFault::NotFound(project.clone()))?;
+                Ok(Open { document, room })
             }
             Err(fault) => {
                 self.counters.count(Count::UpstreamFailure);
@@ -247,7 +267,7 @@ impl Inner {
                 self.counters.count(Count::Stale);
                 let retry_at = Instant::now() + self.keeping.retry_after;
                 self.keep(project, Kept { retry_at, ..old });
-                Ok(page)
+                Ok(Open::kept(page))
             }
         }
     }
@@ -262,12 +282,12 @@ impl Inner {
         project: &Project,
         old: Option<&Kept>,
         trail: &Trail,
-    ) -> Result<Kept, PageFault> {
+    ) -> Result<(Kept, Option<Room>), PageFault> {
         let fault =
             |cause| PageFault::Unreachable { project: project.clone(), cause: Arc::new(cause) };
-        let confirmed = |page, validators| {
+        let confirmed = |page, validators, room| {
             let now = Instant::now();
-            Kept { page, confirmed_at: now, retry_at: now, validators }
+            Ok((Kept { page, confirmed_at: now, retry_at: now, validators }, room))
         };
         let mut url = self.base.clone();
         url.set_path(&format!("{}{project}/", self.base.path()));
@@ -289,14 +309,14 @@ impl Inner {
                     etag: page.headers.get(ETAG).cloned(),
                     last_modified: page.headers.get(LAST_MODIFIED).cloned(),
                 };
-                let document = read(project.clone(), page).await?;
-                Ok(confirmed(Some(Arc::new(document)), validators))
+                let (document, room) = read(project.clone(), page).await?;
+                confirmed(Some(Arc::new(document)), validators, room)
             }
             (StatusCode::NOT_MODIFIED, Some(old)) => {
-                Ok(confirmed(old.page.clone(), old.validators.clone()))
+                confirmed(old.page.clone(), old.validators.clone(), None)
             }
             (StatusCode::NOT_FOUND | StatusCode::GONE, _) => {
-                Ok(confirmed(None, Validators::default()))
+                confirmed(None, Validators::default(), None)
             }
             (status, _) => Err(PageFault::Status { project: project.clone(), status }),
         }
@@ -316,23 +336,24 @@ fn conditions(validators: Option<&Validators>) -> HeaderMap {
 }
 
 /// Reads a page, away from the threads that serve: the largest take tens of milliseconds.
-async fn read(project: Project, page: Page) -> Result<Document, PageFault> {
+async fn read(project: Project, page: Page) -> Result<(Document, Option<Room>), PageFault> {
     let of = project.clone();
     let reading = move || {
-        let Page { headers, url, body, .. } = page;
+        let Page { headers, url, body, room, .. } = page;
         let content_type = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
         let essence = content_type.and_then(|value| value.split(';').next()).unwrap_or_default();
         let essence = essence.trim().to_ascii_lowercase();
-        if essence.ends_with("json") {
-            json::parse(&of, &url, &body)
+        let document = if essence.ends_with("json") {
+            json::parse(&of, &url, &body)?
         } else if essence.ends_with("html") {
-            html::parse(&of, &url, &body)
+            html::parse(&of, &url, &body)?
         } else {
-            Err(DocumentFault::UnknownType(essence.chars().take(80).collect()))
-        }
+            return Err(DocumentFault::UnknownType(essence.chars().take(80).collect()));
+        };
+        Ok((document, room))
     };
     match tokio::task::spawn_blocking(reading).await {
-        Ok(Ok(document)) => Ok(document),
+        Ok(Ok(read)) => Ok(read),
         Ok(Err(cause)) => Err(PageFault::Unreadable { project, cause: Arc::new(cause) }),
         Err(_) => Err(PageFault::Stopping),
     }

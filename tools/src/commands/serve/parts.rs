@@ -195,6 +195,7 @@ async fn packages(
     info!(?repair, "cache opened");
     let outbound = Outbound::new(door.log().incarnation().0, Limits::default())?;
     let mut python = PypiConfig::of(section.upstream.clone().map(|url| url.0));
+    python.trusted_origins = section.trusted_origins.iter().map(|url| url.0.clone()).collect();
     python.keeping.ttl = section.page_ttl.0;
     python.keeping.stale_for = section.stale_for.0;
     let ledger = Ledger::new(Ecosystem::Pypi, door.clone());

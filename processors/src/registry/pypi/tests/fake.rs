@@ -30,6 +30,8 @@ pub(super) struct Canned {
     /// One permit for each piece.
     gate: Option<Arc<Semaphore>>,
     breaks_off: bool,
+    /// What it says its length is, where it says so although it comes in pieces.
+    announced: Option<usize>,
 }
 
 impl Canned {
@@ -40,6 +42,7 @@ impl Canned {
             pieces: vec![body.into()],
             gate: None,
             breaks_off: false,
+            announced: None,
         }
     }
 
@@ -56,6 +59,11 @@ impl Canned {
     pub(super) fn gated(pieces: &[&[u8]], gate: &Arc<Semaphore>) -> Self {
         let pieces = pieces.iter().map(|piece| Bytes::copy_from_slice(piece)).collect();
         Self { pieces, gate: Some(Arc::clone(gate)), ..Self::new("") }
+    }
+
+    pub(super) fn announcing(mut self, n_bytes: usize) -> Self {
+        self.announced = Some(n_bytes);
+        self
     }
 
     pub(super) fn breaking_off(mut self) -> Self {
@@ -172,6 +180,9 @@ async fn answer(State(inner): State<Shared>, request: Request) -> Response {
         response = response.header(name, value);
     }
     response = response.status(canned.status);
+    if let Some(length) = canned.announced {
+        response = response.header(CONTENT_LENGTH, length);
+    }
     if request.method() == http::Method::HEAD {
         let length: usize = canned.pieces.iter().map(Bytes::len).sum();
         return response.header(CONTENT_LENGTH, length).body(Body::empty()).unwrap();

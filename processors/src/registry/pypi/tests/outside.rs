@@ -175,3 +175,77 @@ async fn a_compressed_page_is_decoded_exactly_once() {
         .put(PAGE, Canned::new(packed).with(CONTENT_TYPE, JSON).with(CONTENT_ENCODING, "gzip"));
     assert_eq!(weir.get(PAGE).await.status, StatusCode::OK);
 }
+
+#[tokio::test]
+async fn an_index_does_not_lead_into_our_own_network() {
+    let weir = Weir::start().await;
+    let port = weir.upstream.url("/").port().unwrap();
+    let path = "/packages/six-1.0.tar.gz";
+    weir.upstream.put(path, Canned::new("secret"));
+    let named = |url: &str| {
+        let file = serde_json::json!({"filename": "six-1.0.tar.gz", "url": url, "hashes": {}});
+        serde_json::json!({"files": [file]})
+    };
+    for (host, words) in [
+        (format!("localhost:{port}"), "`localhost` resolves to an address that is not public"),
+        (format!("[::ffff:127.0.0.1]:{port}"), "is not a public address"),
+        ("127.0.0.1:1".to_owned(), "is not a public address"),
+        ("169.254.169.254".to_owned(), "is not a public address"),
+    ] {
+        let weir = Weir::start().await;
+        weir.upstream.page("six", &named(&format!("http://{host}{path}")));
+        for answer in [
+            weir.get("/files/six/six-1.0.tar.gz").await,
+            weir.get("/files/six/six-1.0.tar.gz.asc").await,
+        ] {
+            assert_eq!(answer.status, StatusCode::BAD_GATEWAY, "{host}");
+            let told = text(answer).await;
+            assert!(told.contains("refused to fetch") && told.contains(words), "{told}");
+        }
+        assert!(weir.recorded().is_empty(), "{host}");
+    }
+    assert_eq!(weir.upstream.n_asked(path), 0);
+    // The upstream's own origin may stand where it likes.
+    weir.upstream.page("six", &named(weir.upstream.url(path).as_str()));
+    assert_eq!(text(weir.get("/files/six/six-1.0.tar.gz").await).await, "secret");
+}
+
+/// A page of about so many bytes.
+fn page_of(n_bytes: usize) -> Canned {
+    Canned::new(format!(r#"{{"files":[],"x":"{}"}}"#, "x".repeat(n_bytes))).with(CONTENT_TYPE, JSON)
+}
+
+#[tokio::test]
+async fn large_pages_wait_for_room_and_small_ones_for_nothing() {
+    let weir = Weir::start_with(|config| config.keeping.bound = Duration::from_secs(2)).await;
+    weir.upstream.put("/simple/large/", page_of(2 << 20));
+    let small: Vec<_> = (0..50).map(|n| format!("/simple/small{n}/")).collect();
+    for path in &small {
+        weir.upstream.put(path, page_of(100));
+    }
+    let full = weir.outbound.fill();
+    let (large, small) =
+        tokio::join!(weir.get("/simple/large/"), join_all(small.iter().map(|path| weir.get(path))));
+    assert!(small.iter().all(|answer| answer.status == StatusCode::OK));
+    assert_eq!(large.status, StatusCode::BAD_GATEWAY);
+    assert!(large.reason.as_deref().unwrap().contains("took longer than"), "{large:?}");
+    drop(full);
+    for n in 1..=4 {
+        // More than there is room for at once, so that each must have given its room back.
+        let path = format!("/simple/large{n}/");
+        weir.upstream.put(&path, page_of(2 << 20));
+        assert_eq!(weir.get(&path).await.status, StatusCode::OK);
+    }
+    drop(weir.outbound.fill());
+}
+
+#[tokio::test]
+async fn a_page_too_large_to_be_kept_is_served_and_leaves_nothing() {
+    let weir = Weir::start_with(|config| config.keeping.max_bytes = 8 << 20).await;
+    weir.upstream.put(PAGE, page_of(2 << 20));
+    for n in 1..=2 {
+        assert_eq!(weir.get(PAGE).await.status, StatusCode::OK);
+        assert_eq!(weir.upstream.n_asked(PAGE), n);
+    }
+    drop(weir.outbound.fill());
+}
