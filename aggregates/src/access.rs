@@ -3,6 +3,7 @@
 use weir_events::{
     access::{Event, TokenIssued, TokenRevoked},
     kind::Subsystem,
+    registry::Ecosystem,
     timestamp::Timestamp,
 };
 
@@ -30,11 +31,19 @@ pub enum Scope {
     TokensWrite,
     /// Install Python packages.
     RegistryPypi,
+    /// Install npm packages.
+    RegistryNpm,
+    /// Install Rust crates.
+    RegistryCargo,
+    /// Install Go modules.
+    RegistryGo,
+    /// Pull container images.
+    RegistryDocker,
 }
 
 impl Scope {
     /// All scopes.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 12] = [
         Self::Admin,
         Self::EventsRead,
         Self::ProjectionsRead,
@@ -43,6 +52,10 @@ impl Scope {
         Self::RulesWrite,
         Self::TokensWrite,
         Self::RegistryPypi,
+        Self::RegistryNpm,
+        Self::RegistryCargo,
+        Self::RegistryGo,
+        Self::RegistryDocker,
     ];
 
     /// The name used in the API and in events.
@@ -56,6 +69,21 @@ impl Scope {
             Self::RulesWrite => "rules:write",
             Self::TokensWrite => "tokens:write",
             Self::RegistryPypi => "registry:pypi",
+            Self::RegistryNpm => "registry:npm",
+            Self::RegistryCargo => "registry:cargo",
+            Self::RegistryGo => "registry:go",
+            Self::RegistryDocker => "registry:docker",
+        }
+    }
+
+    /// What it takes to install packages of an ecosystem.
+    pub const fn of_packages(ecosystem: Ecosystem) -> Self {
+        match ecosystem {
+            Ecosystem::Pypi => Self::RegistryPypi,
+            Ecosystem::Npm => Self::RegistryNpm,
+            Ecosystem::Cargo => Self::RegistryCargo,
+            Ecosystem::Go => Self::RegistryGo,
+            Ecosystem::Docker => Self::RegistryDocker,
         }
     }
 
@@ -168,6 +196,8 @@ impl Machine for Token {
                     *state = State::Revoked(token);
                 }
             }
+            // Browsers come and go; the token stays what it is.
+            Event::SessionOpened(_) | Event::SessionEnded(_) => {}
         }
     }
 }
@@ -216,6 +246,15 @@ mod tests {
     }
 
     #[test]
+    fn each_ecosystem_has_a_scope_of_its_own() {
+        for ecosystem in Ecosystem::ALL {
+            let scope = Scope::of_packages(ecosystem);
+            assert_eq!(scope.as_str(), format!("registry:{ecosystem}"));
+            assert!(Scope::ALL.contains(&scope));
+        }
+    }
+
+    #[test]
     fn a_token_is_issued_once() {
         assert_eq!(decide(&[], &issue(issued())), Decision::accept(issued()));
         let again = decide(&[issued().into()], &issue(issued()));
@@ -237,6 +276,8 @@ mod tests {
             change(&mut token);
             assert_eq!(decide(&[], &issue(token)), Decision::refuse(refusal));
         }
+        let longest = TokenIssued { name: "ö".repeat(MAX_NAME_CHARS), ..issued() };
+        assert_eq!(decide(&[], &issue(longest)).refusal, None);
     }
 
     #[test]
@@ -283,5 +324,12 @@ mod tests {
         for scope in Scope::ALL {
             assert_eq!(Scope::find(scope.as_str()), Some(scope));
         }
+        // Whoever misspells a scope is told all there are.
+        let told = Refusal::BadScope("root".to_owned()).to_string();
+        assert!(
+            told.starts_with("`root` is not a scope; choose from admin, events:read, "),
+            "{told}"
+        );
+        assert!(Scope::ALL.iter().all(|scope| told.contains(scope.as_str())), "{told}");
     }
 }

@@ -62,3 +62,49 @@ where
         Box::pin(ready(answer))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::task::{Context as Polling, Poll, Waker};
+
+    use weir_events::{
+        access::{Event, TokenIssued},
+        timestamp::Timestamp,
+    };
+
+    use super::*;
+    use crate::access::{Command, Refusal, Scope, State, Token};
+
+    fn handled(state: &State, command: Command) -> Result<Option<Vec<Event>>, Refusal> {
+        let stream = StreamName::new("access/token/0123456789abcdef").unwrap();
+        let bridge = Bridged::<Token>::default();
+        let asked = (command, Context { now: Timestamp::EPOCH });
+        let mut answer = bridge.handle(&stream, state, asked);
+        match answer.as_mut().poll(&mut Polling::from_waker(Waker::noop())) {
+            Poll::Ready(answer) => answer,
+            Poll::Pending => panic!("a machine waits"),
+        }
+    }
+
+    #[test]
+    fn a_machine_answers_over_the_bridge_as_it_does_by_itself() {
+        let token = TokenIssued {
+            token_id: "0123456789abcdef".to_owned(),
+            name: "ci".to_owned(),
+            scopes: vec!["admin".to_owned()],
+            expires_at: None,
+        };
+        let issue = Command::Issue { token: token.clone(), by: vec![Scope::Admin] };
+        let mut state = State::default();
+        assert_eq!(handled(&state, Command::Revoke), Err(Refusal::Unknown));
+        for (command, n_events) in [(issue, 1), (Command::Revoke, 1)] {
+            let events = handled(&state, command).unwrap().unwrap();
+            assert_eq!(events.len(), n_events);
+            for event in events {
+                state = <Bridged<Token> as Aggregate>::apply(state, event).unwrap();
+            }
+        }
+        assert_eq!(state, State::Revoked(token));
+        assert_eq!(handled(&state, Command::Revoke), Ok(None));
+    }
+}

@@ -99,14 +99,26 @@ mod tests {
             let refused = Operations::decide(&(), &replay(from, head), &NOW);
             assert!(refused.refusal.is_some(), "{from} of {head}");
         }
-        assert_eq!(Operations::decide(&(), &replay(3, 3), &NOW).events.len(), 1);
+        for (from, head) in [(0, 3), (3, 3)] {
+            let wanted =
+                ReplayRequested { projection: "block_log".to_owned(), from: Position(from) };
+            assert_eq!(
+                Operations::decide(&(), &replay(from, head), &NOW),
+                Decision::accept(wanted)
+            );
+        }
     }
 
     #[test]
     fn what_an_operator_does_is_on_record() {
         let projection = "block_log".to_owned();
-        let redeliver = Command::Redeliver { projection, position: Position(7) };
-        let decision = Operations::decide(&(), &redeliver, &NOW);
-        assert!(matches!(&decision.events[..], [Event::DeadLetterRedelivered(_)]));
+        let redelivered =
+            DeadLetterRedelivered { projection: projection.clone(), position: Position(7) };
+        let redeliver =
+            Command::Redeliver { projection: projection.clone(), position: Position(7) };
+        assert_eq!(Operations::decide(&(), &redeliver, &NOW), Decision::accept(redelivered));
+        let cancelled = ReplayCancelled { projection: projection.clone() };
+        let cancel = Command::CancelReplay { projection };
+        assert_eq!(Operations::decide(&(), &cancel, &NOW), Decision::accept(cancelled));
     }
 }

@@ -1,22 +1,27 @@
 //! The package firewall: the rules operators keep, and what they say about a version.
 //! Stream `registry/rules`. Judging itself is [`verdict::judge`].
 
+pub mod advisory;
+pub mod constraint;
 pub mod name;
+pub mod osv;
 pub mod pep440;
 pub mod rule;
+pub mod semver;
 pub mod verdict;
+pub mod version;
 
 use std::collections::BTreeMap;
 
 use uuid::Uuid;
 use weir_events::{
     kind::Subsystem,
-    registry::{Ecosystem, Event, Rule, RuleAdded, RuleChanged, RuleRemoved},
+    registry::{Event, Rule, RuleAdded, RuleChanged, RuleRemoved},
 };
 
 use self::{
-    name::Pattern,
-    pep440::{Constraint, ConstraintFault},
+    constraint::{Constraint, ConstraintFault},
+    name::pattern::Pattern,
     rule::RuleSet,
 };
 use crate::machine::{Context, Decision, Machine};
@@ -97,9 +102,6 @@ pub enum Refusal {
     /// The reason is empty, too long or not printable.
     #[error("a reason has 1 to {MAX_REASON_CHARS} characters and no control characters")]
     BadReason,
-    /// Nobody serves this ecosystem yet, so a rule about it would promise what nobody keeps.
-    #[error("packages of {0} are not served yet; rules can be about pypi")]
-    NotServed(Ecosystem),
     /// There are too many rules.
     #[error("there are {MAX_RULES} rules already; remove some, or use a pattern")]
     TooManyRules,
@@ -153,11 +155,8 @@ impl Machine for Firewall {
             Event::RuleRemoved(RuleRemoved { id }) => {
                 state.rules.remove(id);
             }
-            Event::PackageAllowed(_)
-            | Event::PackageBlocked(_)
-            | Event::MetadataFiltered(_)
-            | Event::CacheStored(_)
-            | Event::UpstreamRejected(_) => {}
+            // Facts about packages, files and sources: no rule is made of them.
+            _ => {}
         }
     }
 }
@@ -168,13 +167,10 @@ fn check(rule: &Rule) -> Result<(), Refusal> {
     if Uuid::try_parse(&rule.id).map_or(true, |id| id.to_string() != rule.id) {
         return Err(Refusal::BadId(short(&rule.id)));
     }
-    if rule.ecosystem != Ecosystem::Pypi {
-        return Err(Refusal::NotServed(rule.ecosystem));
-    }
     if let Some(cause) = Pattern::objection(rule.ecosystem, &rule.package) {
         return Err(Refusal::BadPattern { pattern: short(&rule.package), cause });
     }
-    if let Err(cause) = rule.versions.parse::<Constraint>() {
+    if let Err(cause) = Constraint::parse(rule.ecosystem, &rule.versions) {
         return Err(Refusal::BadConstraint { constraint: short(&rule.versions), cause });
     }
     let n_chars = rule.reason.chars().count();
@@ -194,20 +190,49 @@ fn short(text: &str) -> String {
 
 #[cfg(test)]
 pub(crate) mod testing {
-    use weir_events::registry::Mask;
+    use std::cmp::Ordering;
+
+    use weir_events::registry::{Ecosystem, Mask};
 
     use super::*;
+
+    /// The lines of a file of version-order vectors: left, its order to right, right.
+    pub(crate) fn vectors(text: &str) -> impl Iterator<Item = (&str, Ordering, &str)> {
+        text.lines().filter(|line| !line.is_empty() && !line.starts_with("//")).map(|line| {
+            let [left, sign, right] = line.split(' ').collect::<Vec<_>>()[..] else {
+                panic!("not a vector: {line}");
+            };
+            let order = match sign {
+                "<" => Ordering::Less,
+                "=" => Ordering::Equal,
+                ">" => Ordering::Greater,
+                _ => panic!("not a sign: {line}"),
+            };
+            (left, order, right)
+        })
+    }
 
     /// The id of the `n`-th rule of a test: later numbers are younger.
     pub(crate) fn id(n: u128) -> String {
         Uuid::from_u128(0x019a_0000_0000_7000_8000_0000_0000_0000 + n).to_string()
     }
 
-    /// The `n`-th rule of a test.
+    /// The `n`-th rule of a test, about Python.
     pub(crate) fn rule(n: u128, package: &str, versions: &str, mask: Mask) -> Rule {
+        rule_of(Ecosystem::Pypi, n, package, versions, mask)
+    }
+
+    /// The `n`-th rule of a test.
+    pub(crate) fn rule_of(
+        ecosystem: Ecosystem,
+        n: u128,
+        package: &str,
+        versions: &str,
+        mask: Mask,
+    ) -> Rule {
         Rule {
             id: id(n),
-            ecosystem: Ecosystem::Pypi,
+            ecosystem,
             package: package.to_owned(),
             versions: versions.to_owned(),
             reason: "too young".to_owned(),
@@ -220,12 +245,12 @@ pub(crate) mod testing {
 mod tests {
     use proptest::prelude::*;
     use weir_events::{
-        registry::{CacheStored, Mask},
+        registry::{CacheStored, Ecosystem, Mask},
         timestamp::Timestamp,
     };
 
     use super::{
-        testing::{id, rule},
+        testing::{id, rule, rule_of},
         *,
     };
     use crate::machine::fold;
@@ -287,13 +312,12 @@ mod tests {
     fn what_a_rule_may_not_be_is_refused_by_name() {
         let mut constraint = six();
         constraint.versions = "^1.17".to_owned();
-        let cause = "^1.17".parse::<Constraint>().unwrap_err();
+        let cause = Constraint::parse(Ecosystem::Pypi, "^1.17").unwrap_err();
         let refusal = Refusal::BadConstraint { constraint: "^1.17".to_owned(), cause };
         assert!(refusal.to_string().contains("does not begin with one of"), "{refusal}");
         for (change, refusal) in [
             (|r: &mut Rule| r.id = "7".to_owned(), Refusal::BadId("7".to_owned())),
             (|r| r.id = id(1).to_uppercase(), Refusal::BadId(id(1).to_uppercase())),
-            (|r| r.ecosystem = Ecosystem::Npm, Refusal::NotServed(Ecosystem::Npm)),
             (
                 |r| r.package = "a b".to_owned(),
                 Refusal::BadPattern {
@@ -306,7 +330,7 @@ mod tests {
             (|r| r.reason = "  ".to_owned(), Refusal::BadReason),
             (|r| r.reason = "a\nb".to_owned(), Refusal::BadReason),
             (|r| r.reason = "x".repeat(301), Refusal::BadReason),
-        ] as [(fn(&mut Rule), Refusal); 9]
+        ] as [(fn(&mut Rule), Refusal); 8]
         {
             let mut bad = six();
             change(&mut bad);
@@ -317,6 +341,27 @@ mod tests {
         }
         let longest = Rule { reason: "ö".repeat(300), ..six() };
         assert_eq!(decide(&[], &Command::Add(longest)).refusal, None);
+    }
+
+    #[test]
+    fn rules_are_about_packages_of_every_ecosystem_in_its_own_words() {
+        for (ecosystem, package, versions, strange_package, strange_versions) in [
+            (Ecosystem::Pypi, "six", "~=1.4", "@scope/x", "^1.17"),
+            (Ecosystem::Npm, "@scope/*", "^1.2 || 3.x", "a/b/c", ">=1,<2"),
+            (Ecosystem::Cargo, "serde_*", ">=1, <2", "serde.json", ">=1 <2"),
+            (Ecosystem::Go, "example.com/Mod/*", ">=v1.2.0 <v1.4.0", "mod", "^v1"),
+            (Ecosystem::Docker, "alpine", "3.1-* || latest", "Alpine", "<3.1"),
+        ] {
+            let good = rule_of(ecosystem, 1, package, versions, Mask::Hide);
+            let added = RuleAdded { rule: good.clone() };
+            assert_eq!(decide(&[], &Command::Add(good.clone())), Decision::accept(added));
+            let bad = Rule { package: strange_package.to_owned(), ..good.clone() };
+            let refused = decide(&[], &Command::Add(bad)).refusal;
+            assert!(matches!(refused, Some(Refusal::BadPattern { .. })), "{ecosystem}");
+            let bad = Rule { versions: strange_versions.to_owned(), ..good };
+            let refused = decide(&[], &Command::Add(bad)).refusal;
+            assert!(matches!(refused, Some(Refusal::BadConstraint { .. })), "{ecosystem}");
+        }
     }
 
     #[test]
@@ -349,12 +394,12 @@ mod tests {
     }
 
     fn any_command() -> impl Strategy<Value = Command> {
-        let rule = (0_u128..4, "[a-z*]{0,3}", "(>=)?[0-9*]{0,2}", "[a-z]{0,2}").prop_map(
-            |(n, package, versions, reason)| Rule {
+        let ecosystem = prop::sample::select(Ecosystem::ALL.to_vec());
+        let rule = (ecosystem, 0_u128..4, "[a-z*]{0,3}", "(>=)?[0-9*]{0,2}", "[a-z]{0,2}")
+            .prop_map(|(ecosystem, n, package, versions, reason)| Rule {
                 reason,
-                ..rule(n, &package, &versions, Mask::Hide)
-            },
-        );
+                ..rule_of(ecosystem, n, &package, &versions, Mask::Hide)
+            });
         prop_oneof![
             rule.clone().prop_map(Command::Add),
             rule.prop_map(Command::Change),

@@ -14,7 +14,10 @@ use weir_log::idempotency::CommandKey;
 use weir_processors::{access::Principal, caller::Caller, door::IdempotencyKey};
 
 pub use self::params::Params;
-pub(crate) use self::{body::read, params::bad_parameter};
+pub(crate) use self::{
+    body::{collect_within, read},
+    params::bad_parameter,
+};
 use crate::{
     auth::{By, needs::Needs},
     problem::{Problem, table::BAD_IDEMPOTENCY_KEY},

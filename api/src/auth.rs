@@ -18,14 +18,14 @@ use crate::{
     peer::{Client, Peer},
     problem::{
         Problem,
-        table::{MISSING_SCOPE, UNAUTHENTICATED},
+        table::{BAD_TOKEN, MISSING_SCOPE, UNAUTHENTICATED},
     },
     state::ApiState,
 };
 
 pub(crate) use self::{
-    credential::session_cookie,
-    site::{check as check_site, is_json, same_site},
+    credential::{session, session_cookie},
+    site::{check as check_site, check_sign_in, is_json, same_site},
 };
 
 /// The principal that package clients on this machine act as, when they need no token.
@@ -46,6 +46,29 @@ impl<N: Needs> FromRequestParts<ApiState> for By<N> {
         let principal = authenticate(state, parts).await?;
         N::SCOPE.map_or(Ok(()), |scope| permit(&principal, scope))?;
         Ok(Self { principal, needs: PhantomData })
+    }
+}
+
+/// Somebody, or nobody: for what a browser asks before its person has signed in. What is shown and
+/// opens nothing is refused, but for a session that has ended: that is how being signed out looks.
+#[derive(Debug, Clone)]
+pub struct Whoever(pub Option<Principal>);
+
+impl FromRequestParts<ApiState> for Whoever {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &ApiState) -> Result<Self, Problem> {
+        let client = client(state, parts);
+        let Some(credential) = Credential::of(&parts.headers, client.https)? else {
+            return Ok(Self(None));
+        };
+        let from_a_browser = matches!(credential, Credential::Session(_));
+        match verify(state, parts, client, credential).await {
+            Err(refused) if from_a_browser && refused.kind().code == BAD_TOKEN.code => {
+                Ok(Self(None))
+            }
+            other => other.map(|principal| Self(Some(principal))),
+        }
     }
 }
 
@@ -78,12 +101,24 @@ pub(crate) fn client(state: &ApiState, parts: &Parts) -> Client {
 }
 
 async fn authenticate(state: &ApiState, parts: &Parts) -> Result<Principal, Problem> {
-    let credential = Credential::of(&parts.headers)?.ok_or_else(nobody)?;
-    if credential.is_cookie() {
-        site::check(&parts.method, &parts.headers)?;
+    let client = client(state, parts);
+    let credential = Credential::of(&parts.headers, client.https)?.ok_or_else(nobody)?;
+    verify(state, parts, client, credential).await
+}
+
+async fn verify(
+    state: &ApiState,
+    parts: &Parts,
+    client: Client,
+    credential: Credential,
+) -> Result<Principal, Problem> {
+    match credential {
+        Credential::Token(token) => Ok(state.tokens().verify(&token, client.address).await?),
+        Credential::Session(secret) => {
+            site::check(&parts.method, &parts.headers)?;
+            Ok(state.tokens().verify_session(&secret).await?)
+        }
     }
-    let address = client(state, parts).address;
-    Ok(state.tokens().verify(credential.token(), address).await?)
 }
 
 fn nobody() -> Problem {
@@ -106,9 +141,9 @@ pub async fn installer(
     parts: &Parts,
     scope: Scope,
 ) -> Result<Principal, Problem> {
-    if let Some(credential) = Credential::explicit(&parts.headers)? {
+    if let Some(token) = credential::token(&parts.headers)? {
         let address = client(state, parts).address;
-        let principal = state.tokens().verify(credential.token(), address).await?;
+        let principal = state.tokens().verify(&token, address).await?;
         permit(&principal, scope)?;
         return Ok(principal);
     }

@@ -2,6 +2,7 @@
 //! package or a principal.
 
 mod instruments;
+mod upstream;
 
 use std::{
     pin::Pin,
@@ -21,11 +22,16 @@ use hyper::body::{Body as HttpBody, Frame, SizeHint};
 use opentelemetry::metrics::MeterProvider;
 use opentelemetry_sdk::metrics::SdkMeterProvider;
 use prometheus::{Encoder, TextEncoder};
-use tokio::time::Instant;
+use tokio::{sync::Mutex, time::Instant};
 use tracing::warn;
-use weir_log::tail::TailFault;
+use weir_log::{
+    activity::{self, OldestTransaction},
+    database::DatabaseFault,
+    tail::TailFault,
+};
+use weir_projections::{query::QueryFault, registry::blocked_packages};
 
-use self::instruments::Instruments;
+use self::{instruments::Instruments, upstream::UpstreamDurations};
 use crate::{
     problem::{Problem, chain},
     registry::Packages,
@@ -36,13 +42,17 @@ use crate::{
 const BATCH: usize = 1_000;
 /// A pause after the tail was lost.
 const BREATHER: Duration = Duration::from_millis(200);
-/// How long a scrape waits for word of the projections.
+/// How long a scrape waits for word of the database.
 const PATIENCE: Duration = Duration::from_secs(2);
+/// How old word of the database may be.
+const MEASURE_EVERY: Duration = Duration::from_secs(1);
 
 /// What counts and measures.
 pub struct Meters {
     registry: prometheus::Registry,
     instruments: Instruments,
+    /// When the database was last asked; held by who is asking it.
+    measured: Mutex<Option<Instant>>,
     /// Keeps the instruments connected to the registry.
     _provider: SdkMeterProvider,
 }
@@ -62,9 +72,13 @@ impl Meters {
             Ok(exporter) => provider = provider.with_reader(exporter),
             Err(fault) => warn!(error = %fault, "meters are not exported"),
         }
+        let durations = UpstreamDurations::new(packages);
+        if let Err(fault) = durations.and_then(|own| registry.register(Box::new(own))) {
+            warn!(error = %fault, "how long upstreams take is not exported");
+        }
         let provider = provider.with_view(instruments::buckets).build();
         let instruments = Instruments::new(&provider.meter("weir"), packages);
-        Self { registry, instruments, _provider: provider }
+        Self { registry, instruments, measured: Mutex::default(), _provider: provider }
     }
 
     fn text(&self) -> Result<String, prometheus::Error> {
@@ -79,17 +93,49 @@ pub(crate) async fn show(State(state): State<ApiState>) -> Result<Response, Prob
     let meters = state.meters();
     meters.instruments.streams(state.streams().open());
     meters.instruments.log(state.log().head(), state.log().hub().age());
-    // A scrape says what is known; of projections that cannot be asked it says what it knew.
-    match tokio::time::timeout(PATIENCE, state.engine().status()).await {
-        Ok(Ok(status)) => meters.instruments.projections(&status.projections),
-        Ok(Err(fault)) => warn!(error = chain(&fault), "the projections cannot be measured"),
-        Err(_) => warn!("the projections cannot be measured in time"),
+    if let Some(cache) = state.packages().cache() {
+        meters.instruments.cache(cache);
+    }
+    // A scrape says what is known; of what cannot be asked it says what it knew.
+    if tokio::time::timeout(PATIENCE, measure(&state)).await.is_err() {
+        warn!("the database cannot be measured in time");
     }
     let text = meters.text().map_err(|fault| Problem::internal(&fault))?;
     let mut answer = Response::new(Body::from(text));
     let format = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
     answer.headers_mut().insert(CONTENT_TYPE, format);
     Ok(answer)
+}
+
+/// Asks the database for what only it knows: not more often than once a second, however many scrape.
+async fn measure(state: &ApiState) {
+    let Meters { instruments, measured, .. } = state.meters();
+    let mut measured = measured.lock().await;
+    if measured.is_some_and(|at| at.elapsed() < MEASURE_EVERY) {
+        return;
+    }
+    match state.engine().status().await {
+        Ok(status) => instruments.projections(&status.projections),
+        Err(fault) => warn!(error = chain(&fault), "the projections cannot be measured"),
+    }
+    match blocked_packages::tally(state.database()).await {
+        Ok(tally) => instruments.blocked(&tally, state.packages().served()),
+        // No worker has run yet: nothing is known, and nothing is said.
+        Err(QueryFault::NotBuilt(_)) => {}
+        Err(fault) => warn!(error = chain(&fault), "blocked packages cannot be counted"),
+    }
+    match oldest_transaction(state).await {
+        Ok(oldest) => instruments.oldest_transaction(oldest.age),
+        Err(fault) => warn!(error = chain(&fault), "open transactions cannot be measured"),
+    }
+    *measured = Some(Instant::now());
+}
+
+async fn oldest_transaction(state: &ApiState) -> Result<OldestTransaction, DatabaseFault> {
+    let mut tx = state.database().begin().await?;
+    let oldest = activity::oldest_transaction(&mut tx).await?;
+    tx.commit().await.map_err(DatabaseFault::of("ask for open transactions"))?;
+    Ok(oldest)
 }
 
 /// Around the routes of package clients: how long they waited for the end of their answer.
@@ -170,6 +216,9 @@ async fn count(state: &ApiState) {
 mod tests {
     use std::sync::Arc;
 
+    use weir_events::registry::Ecosystem;
+    use weir_processors::registry::cache::CacheStats;
+
     use super::*;
     use crate::sse::testing::recorded;
 
@@ -182,6 +231,9 @@ mod tests {
         let now = event.recorded_at.plus_seconds(1);
         meters.instruments.seen(&[event], now);
         meters.instruments.answered("pypi", Duration::from_millis(3));
+        meters.instruments.oldest_transaction(Duration::from_secs(4));
+        meters.instruments.blocked(&[(Ecosystem::Pypi, 7)], &[]);
+        meters.instruments.cache(CacheStats { size_bytes: 5, ..CacheStats::default() });
         let text = meters.text().unwrap();
         for line in [
             "sse_clients 3",
@@ -191,6 +243,9 @@ mod tests {
             "append_to_visible_seconds_count 1",
             "append_to_visible_seconds_sum 1",
             "weir_registry_request_duration_seconds_count{ecosystem=\"pypi\"} 1",
+            "weir_oldest_open_tx_seconds 4",
+            "weir_registry_blocked_packages{ecosystem=\"pypi\"} 7",
+            "weir_registry_cache_size_bytes 5",
         ] {
             assert!(text.lines().any(|l| l == line), "{line} is not in\n{text}");
         }

@@ -9,7 +9,12 @@ use axum::Router;
 use utoipa_axum::router::OpenApiRouter;
 use weir_aggregates::access::Scope;
 use weir_events::{position::Position, registry::Ecosystem};
-use weir_processors::registry::{plugin::RegistryPlugin, policy::Policy, stats::Stats};
+use weir_processors::registry::{
+    cache::{CachePlugin, CacheStats},
+    plugin::RegistryPlugin,
+    policy::Policy,
+    stats::Stats,
+};
 
 use crate::{
     problem::{Problem, table::NOT_REACHED},
@@ -24,8 +29,12 @@ const PATIENCE: Duration = Duration::from_secs(2);
 pub struct Packages {
     policy: Option<Policy>,
     served: Vec<Served>,
+    cache: Option<CacheLook>,
     routes: Router<ApiState>,
 }
+
+/// How full the cache is, whenever somebody looks.
+pub(crate) type CacheLook = Arc<dyn Fn() -> CacheStats + Send + Sync>;
 
 /// An ecosystem that is served.
 #[derive(Clone)]
@@ -44,18 +53,35 @@ impl Packages {
         Self { policy: Some(policy), ..Self::default() }
     }
 
+    /// Keeps artifacts in a cache.
+    #[must_use]
+    pub fn keeping<C: CachePlugin>(self, cache: C) -> Self {
+        Self { cache: Some(Arc::new(move || cache.stats())), ..self }
+    }
+
     /// Serves one more ecosystem, to those who have the scope.
     #[must_use]
     pub fn serving<P: RegistryPlugin>(mut self, plugin: Arc<P>, scope: Scope) -> Self {
         let (ecosystem, prefix) = (plugin.name(), plugin.path_prefix());
         let counted = Arc::clone(&plugin);
         self.served.push(Served { ecosystem, prefix, stats: Arc::new(move || counted.stats()) });
-        self.routes = self.routes.merge(crate::pypi::router(plugin, scope));
+        self.routes = self.routes.merge(crate::packages::router(plugin, scope));
+        self
+    }
+
+    #[cfg(test)]
+    pub(crate) fn with_served(mut self, served: Served) -> Self {
+        self.served.push(served);
         self
     }
 
     pub(crate) fn served(&self) -> &[Served] {
         &self.served
+    }
+
+    /// How full the cache is, where there is one.
+    pub(crate) fn cache(&self) -> Option<CacheStats> {
+        self.cache.as_ref().map(|look| look())
     }
 
     pub(crate) fn routes(&self) -> Router<ApiState> {

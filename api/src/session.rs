@@ -1,25 +1,23 @@
-//! The session of the web UI: a token, kept by the browser where no script can read it.
+//! The session of the web UI: its browser keeps a secret of its own where no script can read it,
+//! never the token.
 
 use axum::{
     Json,
     extract::{Request, State},
     response::{IntoResponse, Response},
 };
-use http::{
-    HeaderMap, HeaderValue, Method, StatusCode,
-    header::{COOKIE, SET_COOKIE},
-};
+use http::{HeaderValue, StatusCode, header::SET_COOKIE};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use utoipa_axum::{router::OpenApiRouter, routes};
 use weir_aggregates::access::Scope;
 use weir_events::timestamp::Timestamp;
-use weir_processors::access::Principal;
+use weir_processors::access::{Opened, Principal};
 
 use crate::{
     ask,
-    auth::{By, check_site, client, needs::Anybody, same_site, session_cookie},
-    problem::{Problem, table::CROSS_SITE},
+    auth::{Whoever, check_sign_in, check_site, client, session, session_cookie},
+    problem::Problem,
     state::ApiState,
 };
 
@@ -36,11 +34,11 @@ struct SignIn {
     token: String,
 }
 
-/// Who is signed in.
-#[derive(Debug, Serialize, ToSchema)]
+/// Who is signed in, if anybody.
+#[derive(Debug, Default, Serialize, ToSchema)]
 pub struct SessionView {
-    /// The name the token was issued under.
-    principal: String,
+    /// The name the token was issued under; `null` when nobody is signed in.
+    principal: Option<String>,
     /// What it may do.
     scopes: Vec<&'static str>,
     /// When it ends.
@@ -51,7 +49,7 @@ pub struct SessionView {
 impl From<&Principal> for SessionView {
     fn from(principal: &Principal) -> Self {
         Self {
-            principal: principal.name.as_ref().to_owned(),
+            principal: Some(principal.name.as_ref().to_owned()),
             scopes: principal.scopes.iter().copied().map(Scope::as_str).collect(),
             expires_at: principal.expires_at,
         }
@@ -65,39 +63,44 @@ impl From<&Principal> for SessionView {
     responses((status = 200, description = "Signed in; the cookie is set", body = SessionView)),
 )]
 async fn sign_in(State(state): State<ApiState>, request: Request) -> Result<Response, Problem> {
-    if !same_site(request.headers()) {
-        return Err(Problem::new(&CROSS_SITE, "another site made the browser send this"));
-    }
+    check_sign_in(request.headers())?;
     let (parts, body) = request.into_parts();
     let client = client(&state, &parts);
     let SignIn { token } = ask::read(Request::from_parts(parts, body)).await?;
     let principal = state.tokens().verify(&token, client.address).await?;
-    let now = state.door().now();
-    let max_age = principal.expires_at.map(|end| (end.micros() - now.micros()) / 1_000_000);
-    let cookie = session_cookie(Some(&token), max_age, client.https);
-    with_cookie(&cookie, Json(SessionView::from(&principal)))
+    let lifetime = state.settings().session_lifetime;
+    let Opened { secret, expires_at } = state.tokens().open_session(&principal, lifetime).await?;
+    let seconds = (expires_at.micros() - state.door().now().micros()) / 1_000_000;
+    let cookie = session_cookie(Some((&secret, seconds)), client.https);
+    let view = SessionView { expires_at: Some(expires_at), ..SessionView::from(&principal) };
+    with_cookie(&cookie, Json(view))
 }
 
-/// Shows who is signed in
+/// Shows who is signed in, if anybody
 #[utoipa::path(
-    get, path = "/api/session", tag = "session", operation_id = "session",
+    get, path = "/api/session", tag = "session", operation_id = "session", security(()),
     responses((status = 200, description = "Who is signed in", body = SessionView)),
 )]
-async fn who(By { principal, .. }: By<Anybody>) -> Json<SessionView> {
-    Json(SessionView::from(&principal))
+async fn who(Whoever(principal): Whoever) -> Json<SessionView> {
+    Json(principal.as_ref().map(SessionView::from).unwrap_or_default())
 }
 
 /// Signs out
+///
+/// The session opens nothing any more, on any instance, whoever kept a copy of the cookie.
 #[utoipa::path(
     delete, path = "/api/session", tag = "session", security(()),
     responses((status = 204, description = "Signed out; the cookie is gone")),
 )]
-async fn sign_out(headers: HeaderMap) -> Result<Response, Problem> {
+async fn sign_out(State(state): State<ApiState>, request: Request) -> Result<Response, Problem> {
+    let (parts, _) = request.into_parts();
+    let client = client(&state, &parts);
     // Without a cookie there is nothing that another site could take away.
-    if headers.contains_key(COOKIE) {
-        check_site(&Method::DELETE, &headers)?;
+    if let Some(secret) = session(&parts.headers, client.https) {
+        check_site(&parts.method, &parts.headers)?;
+        state.tokens().end_session(&secret).await?;
     }
-    with_cookie(&session_cookie(None, None, false), StatusCode::NO_CONTENT)
+    with_cookie(&session_cookie(None, client.https), StatusCode::NO_CONTENT)
 }
 
 fn with_cookie(cookie: &str, answer: impl IntoResponse) -> Result<Response, Problem> {
@@ -122,15 +125,9 @@ mod tests {
             serde_json::to_string(&SessionView::from(&principal)).unwrap(),
             r#"{"principal":"admin","scopes":["admin"],"expires_at":"1970-01-01T00:00:00Z"}"#
         );
-    }
-
-    #[tokio::test]
-    async fn signing_out_takes_the_cookie_away_but_not_for_another_site() {
-        let gone = sign_out(HeaderMap::new()).await.unwrap();
-        assert_eq!(gone.status(), StatusCode::NO_CONTENT);
-        let cookie = gone.headers()[SET_COOKIE].to_str().unwrap();
-        assert!(cookie.starts_with("weir_session=;") && cookie.contains("Max-Age=0"), "{cookie}");
-        let headers = HeaderMap::from_iter([(COOKIE, "weir_session=rf_1".parse().unwrap())]);
-        assert_eq!(sign_out(headers).await.unwrap_err().status(), 403);
+        assert_eq!(
+            serde_json::to_string(&SessionView::default()).unwrap(),
+            r#"{"principal":null,"scopes":[],"expires_at":null}"#
+        );
     }
 }

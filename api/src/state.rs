@@ -23,8 +23,12 @@ pub struct Settings {
     pub secret: [u8; 32],
     /// Let package clients on this machine in without a token.
     pub loopback_packages_open: bool,
+    /// How long a browser stays signed in, however much it is used.
+    pub session_lifetime: Duration,
     /// Peers whose `X-Forwarded-For` and `X-Forwarded-Proto` are believed.
     pub trusted_proxies: Vec<IpAddr>,
+    /// The address that clients know this Weir by, where it is not the one they ask.
+    pub public_url: Option<String>,
     /// Connections at once. More than streams, so that streams cannot take them all.
     pub max_connections: usize,
     /// Event streams at once.
@@ -42,7 +46,9 @@ impl Settings {
         Self {
             secret,
             loopback_packages_open: false,
+            session_lifetime: Duration::from_hours(12),
             trusted_proxies: Vec::new(),
+            public_url: None,
             max_connections: 5_120,
             max_sse_clients: 4_096,
             linger: Duration::ZERO,

@@ -139,7 +139,7 @@ impl IssuedView {
     fn of(issued: &Issued) -> Option<Self> {
         let token = issued.executed.events.iter().find_map(|event| match event {
             Event::TokenIssued(token) => Some(token.clone()),
-            Event::TokenRevoked(_) => None,
+            _ => None,
         })?;
         let TokenIssued { token_id: id, name, scopes, expires_at } = token;
         let secret = issued.token.clone();

@@ -1,5 +1,6 @@
-//! Who may pass: tokens and their scopes. Secrets never stand in events, only ids do.
-//! Streams: `access/token/<id>`.
+//! Who may pass: tokens and their scopes, and the browsers that signed in with one. Secrets never
+//! stand in events, only ids do.
+//! Streams: `access/token/<id>`, `access/sessions/<token id>` (append-only).
 
 use serde::{Deserialize, Serialize};
 
@@ -12,6 +13,11 @@ events! {
         0x1101 v 1 TokenIssued,
         /// A token was revoked: from now on it opens nothing, on any instance.
         0x1102 v 1 TokenRevoked,
+        /// A browser signed in with a token.
+        0x1103 v 1 SessionOpened,
+        /// A browser signed out, or made room for others: its cookie opens nothing any more, on
+        /// any instance.
+        0x1104 v 1 SessionEnded,
     }
 }
 
@@ -33,4 +39,36 @@ pub struct TokenIssued {
 pub struct TokenRevoked {
     /// The token.
     pub token_id: String,
+}
+
+/// A browser signed in with a token.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SessionOpened {
+    /// 16 hexadecimal digits, no part of the session's secret.
+    pub session: String,
+    /// The token it is of.
+    pub token_id: String,
+    /// When it ends by itself.
+    pub expires_at: Timestamp,
+}
+
+/// A browser signed out, or made room for others.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SessionEnded {
+    /// The session.
+    pub session: String,
+    /// The token it was of.
+    pub token_id: String,
+    /// Why.
+    pub cause: SessionEnd,
+}
+
+/// Why a session ended before its time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SessionEnd {
+    /// Its person signed out.
+    SignedOut,
+    /// Its token has more sessions than it may have, and this one was not used for longest.
+    CrowdedOut,
 }

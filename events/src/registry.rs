@@ -1,10 +1,18 @@
 //! What the package firewall did: decisions on downloads, what it hid, the rules it went by.
-//! Streams: `registry/rules`, `registry/decisions/<yyyy-mm-dd>/<ecosystem>` (append-only).
+//! Streams: `registry/rules`, `registry/decisions/<yyyy-mm-dd>/<ecosystem>` (append-only), and those
+//! of [`advisory`] and [`sync`].
+
+pub mod advisory;
+pub mod sync;
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use self::{
+    advisory::{AdvisoryChanged, AdvisoryPublished, AdvisoryWithdrawn},
+    sync::{SyncFailed, SyncStarted, SyncSucceeded},
+};
 use crate::codec::events;
 
 events! {
@@ -25,9 +33,23 @@ events! {
         0x4007 v 1 RuleRemoved,
         /// A file was verified against the hash its index gave, and cached.
         0x4008 v 1 CacheStored,
+        /// A cached file was forgotten.
+        0x4009 v 1 CacheEvicted,
         /// An upstream answered with bytes that do not fit what its index promised; nothing of
         /// them was kept.
         0x400a v 1 UpstreamRejected,
+        /// A source of advisories said something for the first time.
+        0x4010 v 1 AdvisoryPublished,
+        /// A source of advisories said something else than before under the same id.
+        0x4011 v 1 AdvisoryChanged,
+        /// A source of advisories no longer says something.
+        0x4012 v 1 AdvisoryWithdrawn,
+        /// A source of advisories is being asked for what is new.
+        0x4013 v 1 SyncStarted,
+        /// A source of advisories gave what it had, and all of it stands in the log.
+        0x4014 v 1 SyncSucceeded,
+        /// A source of advisories did not give what it has; what it said before stands.
+        0x4015 v 1 SyncFailed,
     }
 }
 
@@ -217,6 +239,35 @@ pub struct CacheStored {
     pub sha256: String,
     /// Its size in bytes.
     pub size_bytes: u64,
+}
+
+/// A cached file was forgotten.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CacheEvicted {
+    /// The ecosystem.
+    pub ecosystem: Ecosystem,
+    /// The package, by its normalised name.
+    pub package: String,
+    /// The file's name.
+    pub file: String,
+    /// Its SHA-256, hexadecimal.
+    pub sha256: String,
+    /// Its size in bytes.
+    pub size_bytes: u64,
+    /// Why.
+    pub cause: EvictionCause,
+}
+
+/// Why a cached file was forgotten.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum EvictionCause {
+    /// There was no more room, and it was not used for longest.
+    Lru,
+    /// It was kept as long as it may be.
+    Expired,
+    /// Somebody asked for it.
+    Purged,
 }
 
 /// An upstream's bytes did not fit what its index promised.

@@ -9,14 +9,20 @@ use std::{fs, path::PathBuf};
 
 use proptest::prelude::*;
 use weir_events::{
-    access::{self, TokenIssued, TokenRevoked},
+    access::{self, SessionEnd, SessionEnded, SessionOpened, TokenIssued, TokenRevoked},
     codec::{self, EventSet},
     kind::{self, Kind},
     log::{self, DeadLetterRedelivered, ReplayCancelled, ReplayRequested},
     position::Position,
     registry::{
-        self, CacheStored, Ecosystem, Mask, MetadataFiltered, PackageAllowed, PackageBlocked, Rule,
-        RuleAdded, RuleChanged, RuleRemoved, UpstreamRejected,
+        self, CacheEvicted, CacheStored, Ecosystem, EvictionCause, Mask, MetadataFiltered,
+        PackageAllowed, PackageBlocked, Rule, RuleAdded, RuleChanged, RuleRemoved,
+        UpstreamRejected,
+        advisory::{
+            Advisory, AdvisoryChanged, AdvisoryPublished, AdvisoryWithdrawn, Affected, Class, End,
+            Severity, Window, Withdrawal,
+        },
+        sync::{SyncFailed, SyncStarted, SyncSucceeded},
     },
     timestamp::Timestamp,
 };
@@ -36,6 +42,33 @@ fn rule() -> Rule {
     }
 }
 
+fn advisory() -> Advisory {
+    let window =
+        |introduced: Option<&str>, end| Window { introduced: introduced.map(str::to_owned), end };
+    Advisory {
+        source: "osv".to_owned(),
+        ecosystem: Ecosystem::Pypi,
+        id: "GHSA-0000-0000-0000".to_owned(),
+        aliases: vec!["CVE-2026-0001".to_owned()],
+        class: Class::Vulnerability,
+        summary: "six times seven is not always 42".to_owned(),
+        modified: Some(Timestamp::from_micros(1_795_824_000_123_456)),
+        affected: vec![Affected {
+            package: "six".to_owned(),
+            severity: Severity::High,
+            versions: vec!["1.2".to_owned(), "1.3.1".to_owned()],
+            windows: vec![
+                window(None, End::Fixed("1.1".to_owned())),
+                window(Some("1.2"), End::LastAffected("1.3.1".to_owned())),
+                window(Some("1.5"), End::Limit("1.6".to_owned())),
+                window(Some("1.7"), End::Open),
+            ],
+            widened: false,
+        }],
+        digest: "00ff".repeat(16),
+    }
+}
+
 /// One event of every kind, encoded as this build writes it.
 fn samples() -> Vec<codec::Encoded> {
     let (six, file) = ("six".to_owned(), "six-1.17.0.tar.gz".to_owned());
@@ -46,7 +79,7 @@ fn samples() -> Vec<codec::Encoded> {
         ReplayCancelled { projection: "block_log".to_owned() }.into(),
         DeadLetterRedelivered { projection: "block_log".to_owned(), position: Position(9) }.into(),
     ];
-    let access_events: [access::Event; 2] = [
+    let access_events: [access::Event; 4] = [
         TokenIssued {
             token_id: "0123456789abcdef".to_owned(),
             name: "ci".to_owned(),
@@ -55,8 +88,21 @@ fn samples() -> Vec<codec::Encoded> {
         }
         .into(),
         TokenRevoked { token_id: "0123456789abcdef".to_owned() }.into(),
+        SessionOpened {
+            session: "fedcba9876543210".to_owned(),
+            token_id: "0123456789abcdef".to_owned(),
+            expires_at: Timestamp::from_micros(1_795_824_000_123_456),
+        }
+        .into(),
+        SessionEnded {
+            session: "fedcba9876543210".to_owned(),
+            token_id: "0123456789abcdef".to_owned(),
+            cause: SessionEnd::SignedOut,
+        }
+        .into(),
     ];
-    let registry_events: [registry::Event; 8] = [
+    let source = "osv".to_owned();
+    let registry_events: [registry::Event; 15] = [
         PackageAllowed {
             ecosystem,
             package: six.clone(),
@@ -94,12 +140,50 @@ fn samples() -> Vec<codec::Encoded> {
             ecosystem,
             package: six.clone(),
             file: file.clone(),
+            sha256: sha256.clone(),
+            size_bytes: 34_031,
+        }
+        .into(),
+        CacheEvicted {
+            ecosystem,
+            package: six.clone(),
+            file: file.clone(),
             sha256,
             size_bytes: 34_031,
+            cause: EvictionCause::Lru,
         }
         .into(),
         UpstreamRejected { ecosystem, package: six, file, cause: "another SHA-256".to_owned() }
             .into(),
+        AdvisoryPublished { advisory: advisory() }.into(),
+        AdvisoryChanged { advisory: advisory() }.into(),
+        AdvisoryWithdrawn {
+            source: source.clone(),
+            ecosystem,
+            id: advisory().id,
+            cause: Withdrawal::Declared,
+        }
+        .into(),
+        SyncStarted { source: source.clone(), ecosystem: Some(ecosystem) }.into(),
+        SyncSucceeded {
+            source: source.clone(),
+            ecosystem: None,
+            n_records: 20_000,
+            n_unreadable: 1,
+            n_published: 12,
+            n_changed: 3,
+            n_withdrawn: 2,
+            duration_ms: 4_200,
+            revision: Some("\"5d41402a\"".to_owned()),
+        }
+        .into(),
+        SyncFailed {
+            source,
+            ecosystem: Some(ecosystem),
+            duration_ms: 30_000,
+            cause: "the source did not answer within 30 s".to_owned(),
+        }
+        .into(),
     ];
     let encode = |result: Result<codec::Encoded, _>| result.expect("a sample that can be encoded");
     log_events

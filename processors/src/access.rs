@@ -1,9 +1,11 @@
-//! Tokens: issued, checked, revoked. A token opens something only while its stream says so; its
-//! secret is known to nobody but its owner, and to the database only as an argon2id hash.
+//! Tokens: issued, checked, revoked; and the sessions of browsers that signed in with one. A token
+//! opens something only while its stream says so; its secret is known to nobody but its owner, and
+//! to the database only as an argon2id hash.
 
 mod known;
 mod lockout;
 mod secret;
+mod session;
 mod watch;
 
 use std::{
@@ -21,8 +23,11 @@ use weir_events::{
 };
 use weir_log::database::DatabaseFault;
 
-pub use self::watch::Revoked;
 use self::{known::Known, lockout::Lockout, secret::Secret};
+pub use self::{
+    session::{Opened, Session, sweep as sweep_sessions},
+    watch::Revoked,
+};
 use crate::{
     caller::Caller,
     door::{Door, DoorFault, ExecuteFault, Executed, IdempotencyKey},
@@ -44,14 +49,22 @@ pub struct Principal {
     pub token_id: Option<Arc<str>>,
     /// What it may do.
     pub scopes: Arc<[Scope]>,
-    /// When the token ends.
+    /// When the token ends, or the session before it.
     pub expires_at: Option<Timestamp>,
+    /// The session, where a browser's cookie let it in.
+    pub session: Option<Session>,
 }
 
 impl Principal {
     /// Somebody let in without a token, for these scopes.
     pub fn without_token(name: &str, scopes: &[Scope]) -> Self {
-        Self { name: name.into(), token_id: None, scopes: scopes.into(), expires_at: None }
+        Self {
+            name: name.into(),
+            token_id: None,
+            scopes: scopes.into(),
+            expires_at: None,
+            session: None,
+        }
     }
 
     /// Whether it may do something.
@@ -75,6 +88,7 @@ impl Principal {
             token_id: Some(token.token_id.as_str().into()),
             scopes: token.scopes.iter().filter_map(|name| Scope::find(name)).collect(),
             expires_at: token.expires_at,
+            session: None,
         }
     }
 }
@@ -82,7 +96,7 @@ impl Principal {
 /// Why somebody is not let in.
 #[derive(Debug, thiserror::Error)]
 pub enum Denied {
-    /// No such token, a wrong secret, revoked, or expired: which, is nobody's business.
+    /// No such token or session, a wrong secret, revoked, or expired: which, is nobody's business.
     #[error("this token opens nothing: it is unknown, expired or revoked")]
     Bad,
     /// Too many failures from one address.
@@ -97,6 +111,12 @@ pub enum Denied {
     /// The log could not be asked, and memory is too old to be trusted.
     #[error(transparent)]
     Fault(#[from] DoorFault),
+}
+
+impl From<DatabaseFault> for Denied {
+    fn from(fault: DatabaseFault) -> Self {
+        Self::Fault(fault.into())
+    }
 }
 
 /// A token just issued.
@@ -192,7 +212,7 @@ impl Tokens {
                 self.statement(DELETE, &token_id, None).await.map_err(DoorFault::from)?;
                 let first = executed.events.iter().find_map(|event| match event {
                     Event::TokenIssued(issued) => Some(issued.token_id.clone()),
-                    Event::TokenRevoked(_) => None,
+                    _ => None,
                 });
                 Ok(Issued { token_id: first.unwrap_or(token_id), token: None, executed })
             }
@@ -318,13 +338,17 @@ impl Tokens {
         if knew_all_at.elapsed() <= MAX_AGE {
             return Ok(principal);
         }
+        if let Some(session) = &principal.session {
+            return self.principal_of(session.hash).await;
+        }
         let stream = principal.token_id.as_deref().and_then(stream).ok_or(Denied::Bad)?;
         let (state, _): (State, _) = self.inner.door.load::<Token>(&stream).await?;
         if state.live_at(now).is_some() { Ok(principal) } else { Err(Denied::Bad) }
     }
 
-    fn forget(&self, token_id: &str) {
-        self.verified().revoke(token_id);
+    /// Forgets a token and its sessions, or one session by its name.
+    fn forget(&self, id: &str) {
+        self.verified().revoke(id);
     }
 
     fn verified(&self) -> std::sync::MutexGuard<'_, Known> {

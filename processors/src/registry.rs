@@ -7,12 +7,23 @@ pub mod plugin;
 
 pub mod policy;
 
+pub mod accept;
 pub mod answer;
+pub mod asking;
 pub mod cache;
+pub mod documents;
 pub mod download;
 pub mod flights;
+pub mod gate;
+pub mod keeper;
 pub mod ledger;
 pub mod lru;
+pub mod renderings;
 pub mod stats;
 
+pub mod cargo;
+pub mod npm;
 pub mod pypi;
+
+#[cfg(test)]
+pub(crate) mod testing;

@@ -1,4 +1,4 @@
-//! Keeps the log sealed, its partitions made ahead, and old command answers forgotten.
+//! Keeps the log sealed, its partitions made ahead, old command answers and sessions forgotten.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use weir_log::{
     seal::{self, SealFault, SealKey},
 };
 
-use crate::door::Door;
+use crate::{access, door::Door};
 
 /// How often the log is sealed; a seal also covers no more than 1,000 events.
 const INTERVAL: Duration = Duration::from_secs(1);
@@ -65,5 +65,8 @@ async fn keep_house(door: &Door, partition_events: i64) {
     }
     if let Err(fault) = partition::forget_old_commands(log, KEEP_COMMANDS_DAYS).await {
         warn!(error = %fault, cause = %fault.cause, "old commands were not forgotten");
+    }
+    if let Err(fault) = access::sweep_sessions(door).await {
+        warn!(error = %fault, cause = %fault.cause, "old sessions were not forgotten");
     }
 }

@@ -160,9 +160,11 @@ fn own_cluster() -> String {
     let place = tempfile::Builder::new().prefix("weir-cluster-").tempdir_in("/var/tmp");
     // Kept: the server outlives this function, and its folder must too.
     let place = place.expect("a place for a cluster").keep();
-    let mut child = Command::new(weir_binary())
-        .args(["postgres", "--data-dir"])
-        .arg(place.join("data"))
+    // Whoever kills this process closes that input; the folder goes when the server has gone.
+    let mut child = Command::new("sh")
+        .args(["-c", r#""$0" postgres --data-dir "$1/data"; rm -rf "$1""#])
+        .arg(weir_binary())
+        .arg(&place)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())

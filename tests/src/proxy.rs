@@ -44,8 +44,16 @@ pub struct Lost {
 #[derive(Debug)]
 struct Trap {
     words: &'static [u8],
-    answered: oneshot::Sender<()>,
-    close: oneshot::Receiver<()>,
+    then: Then,
+}
+
+/// What becomes of a connection on which the words were heard.
+#[derive(Debug)]
+enum Then {
+    /// The answer is swallowed.
+    Lose { answered: oneshot::Sender<()>, close: oneshot::Receiver<()> },
+    /// The client's side is closed when it is told to; the server is left to what it does.
+    Cut(oneshot::Receiver<()>),
 }
 
 type Armed = Arc<Mutex<Option<Trap>>>;
@@ -78,9 +86,20 @@ impl Proxy {
     pub fn lose_the_answer_to(&self, words: &'static [u8]) -> Lost {
         let (answered, told) = oneshot::channel();
         let (close, closed) = oneshot::channel();
-        let trap = Trap { words, answered, close: closed };
-        *self.armed.lock().unwrap_or_else(PoisonError::into_inner) = Some(trap);
+        self.arm(Trap { words, then: Then::Lose { answered, close: closed } });
         Lost { answered: told, close }
+    }
+
+    /// Forwards the next message with these words in it, on whichever connection it comes, and cuts
+    /// the client off when it is told to. The server goes on with what it was asked for.
+    pub fn cut_after(&self, words: &'static [u8]) -> oneshot::Sender<()> {
+        let (cut, told) = oneshot::channel();
+        self.arm(Trap { words, then: Then::Cut(told) });
+        cut
+    }
+
+    fn arm(&self, trap: Trap) {
+        *self.armed.lock().unwrap_or_else(PoisonError::into_inner) = Some(trap);
     }
 }
 
@@ -128,8 +147,19 @@ async fn line(
                 assert!(asking.len() < MAX_BYTES, "a message too long for this proxy");
                 let trap = sprung(armed, &asking);
                 server.write_all(&asked[..n]).await?;
-                if let Some(trap) = trap {
-                    return lose(client, server, trap).await;
+                match trap.map(|trap| trap.then) {
+                    None => {}
+                    Some(Then::Lose { answered, close }) => {
+                        return lose(client, server, answered, close).await;
+                    }
+                    Some(Then::Cut(told)) => {
+                        // The rest of the message may be still on its way.
+                        forward_until(&mut client, &mut server, told).await?;
+                        drop(client);
+                        // Until the server has said everything: nobody hears it.
+                        tokio::io::copy(&mut server, &mut tokio::io::sink()).await?;
+                        return Ok(());
+                    }
                 }
             }
             n = server.read(&mut said) => {
@@ -149,11 +179,32 @@ fn sprung(armed: &Armed, asking: &[u8]) -> Option<Trap> {
     armed.take_if(|trap| asking.windows(trap.words.len()).any(|part| part == trap.words))
 }
 
+/// Hands on what the client still says, until it is told to stop.
+async fn forward_until(
+    client: &mut UnixStream,
+    server: &mut (impl AsyncWrite + Unpin),
+    told: oneshot::Receiver<()>,
+) -> std::io::Result<()> {
+    let mut asked = vec![0; 64 * 1024];
+    let mut told = std::pin::pin!(told);
+    loop {
+        tokio::select! {
+            // Whoever armed it may have gone: then it is time too.
+            _ = &mut told => return Ok(()),
+            n = client.read(&mut asked) => match n? {
+                0 => return Ok(()),
+                n => server.write_all(&asked[..n]).await?,
+            },
+        }
+    }
+}
+
 /// Goes on asking, keeps the answer to itself, and closes when it is told to.
 async fn lose(
     mut client: UnixStream,
     mut server: impl AsyncRead + AsyncWrite + Unpin,
-    trap: Trap,
+    answered: oneshot::Sender<()>,
+    close: oneshot::Receiver<()>,
 ) -> std::io::Result<()> {
     let (mut asked, mut said) = (vec![0; 64 * 1024], vec![0; 64 * 1024]);
     let mut swallowed: Vec<u8> = Vec::new();
@@ -171,8 +222,8 @@ async fn lose(
         assert!(swallowed.len() < MAX_BYTES, "an answer too long for this proxy");
     }
     // Whoever armed it may have gone: then there is nothing to wait for.
-    if trap.answered.send(()).is_ok() {
-        trap.close.await.unwrap_or_default();
+    if answered.send(()).is_ok() {
+        close.await.unwrap_or_default();
     }
     Ok(())
 }

@@ -251,6 +251,7 @@ pub struct Client {
     http: reqwest::Client,
     url: String,
     token: Option<String>,
+    cookie: Option<String>,
 }
 
 /// An answer, read to its end.
@@ -318,13 +319,19 @@ impl Client {
             .redirect(reqwest::redirect::Policy::none())
             .build()
             .expect("an HTTP client");
-        Self { http, url: url.to_owned(), token: token.map(str::to_owned) }
+        Self { http, url: url.to_owned(), token: token.map(str::to_owned), cookie: None }
     }
 
     /// The same client with another token.
     #[must_use]
     pub fn with_token(&self, token: Option<&str>) -> Self {
         Self { token: token.map(str::to_owned), ..self.clone() }
+    }
+
+    /// The same client with a cookie in each request.
+    #[must_use]
+    pub fn with_cookie(&self, cookie: &str) -> Self {
+        Self { cookie: Some(cookie.to_owned()), ..self.clone() }
     }
 
     /// The same client for another address.
@@ -376,6 +383,9 @@ impl Client {
         let mut request = self.http.request(method, format!("{}{path}", self.url));
         if let Some(token) = &self.token {
             request = request.bearer_auth(token);
+        }
+        if let Some(cookie) = &self.cookie {
+            request = request.header("cookie", cookie);
         }
         for (name, value) in headers {
             request = request.header(*name, *value);

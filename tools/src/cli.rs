@@ -33,7 +33,8 @@ pub(crate) struct Global {
     /// The configuration file [default: weir.yaml here, else in the data directory]
     #[arg(long, global = true, value_name = "FILE", env = "WEIR_CONFIG")]
     pub(crate) config: Option<PathBuf>,
-    /// Where Weir keeps its data [default: /var/lib/weir for root, else your data folder]
+    /// Where Weir keeps its keys, cache and private Postgres, and with `--database-url` all but the
+    /// last [default: /var/lib/weir for root, else your data folder]
     #[arg(long, global = true, value_name = "DIR", env = "WEIR_DATA_DIR")]
     pub(crate) data_dir: Option<PathBuf>,
     /// Print data as JSON

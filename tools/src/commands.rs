@@ -36,6 +36,10 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<Exit, Failure> 
         logging.format = context.log_format.unwrap_or(logging.format);
         logging::start(context, &logging, false)?;
     }
+    // The one that may not be there yet is the one that is to be written.
+    if !matches!(command, Command::Init(_)) {
+        context.check_config_file()?;
+    }
     match command {
         Command::Up(args) => serve::up(context, &args),
         Command::Down(args) => down::run(context, &args),

@@ -52,6 +52,8 @@ pub(crate) const SECTIONS: &[Section] = &[
     server::Server::SECTION,
     auth::Auth::SECTION,
     registries::Pypi::SECTION,
+    registries::Npm::SECTION,
+    registries::Cargo::SECTION,
     cache::Cache::SECTION,
     database::Database::SECTION,
     log::Log::SECTION,

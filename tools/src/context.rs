@@ -42,17 +42,20 @@ impl Context {
 
     /// Reads the configuration and says its warnings.
     pub(crate) fn load(&self, flags: &[FlagValue]) -> Result<Loaded, Failure> {
-        let loaded = self.load_quietly(flags).map_err(|fault| {
-            let exit = match fault {
-                ConfigFault::Read { .. } => Exit::Failed,
-                ConfigFault::Syntax(_) | ConfigFault::Keys(_) => Exit::Usage,
-            };
-            Failure::new(exit, chain(&fault))
-        })?;
+        let loaded = self.load_quietly(flags).map_err(|fault| unusable(&fault))?;
         for warning in &loaded.warnings {
             self.output.say(&format!("warning: {warning}"));
         }
         Ok(loaded)
+    }
+
+    /// Refuses a configuration file that was named and cannot be read: before anything is done, and
+    /// by commands that would not have looked into it too.
+    pub(crate) fn check_config_file(&self) -> Result<(), Failure> {
+        let Some(path) = &self.config_file else { return Ok(()) };
+        let read = std::fs::read_to_string(path);
+        let fault = |source| ConfigFault::Read { path: path.display().to_string(), source };
+        read.map(drop).map_err(|source| unusable(&fault(source)))
     }
 
     pub(crate) fn load_quietly(&self, flags: &[FlagValue]) -> Result<Loaded, ConfigFault> {
@@ -73,6 +76,11 @@ impl Context {
             "weir".to_owned()
         }
     }
+}
+
+/// One code for every way in which a configuration cannot be used.
+fn unusable(fault: &ConfigFault) -> Failure {
+    Failure::new(Exit::Usage, chain(fault))
 }
 
 impl DatabaseArgs {

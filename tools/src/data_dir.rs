@@ -15,6 +15,7 @@ const PID: &str = "weir.pid";
 const SEAL_KEY: &str = "seal.key";
 const API_KEY: &str = "api.key";
 const CREDENTIALS: &str = "credentials";
+const OLD_CREDENTIALS: &str = "credentials.old";
 
 /// How long those may hold the lock who only look.
 const LOOKERS_WITHIN: Duration = Duration::from_millis(200);
@@ -62,15 +63,15 @@ impl DataDir {
         self.0.join(name)
     }
 
-    /// Makes the directory if it is missing. Made by root, others may pass but not look: the
-    /// account that runs Postgres must get through.
-    pub(crate) fn make(&self) -> Result<(), DataDirFault> {
+    /// Makes the directory if it is missing; answers whether it was. Made by root, others may pass
+    /// but not look: the account that runs Postgres must get through.
+    pub(crate) fn make(&self) -> Result<bool, DataDirFault> {
         if self.0.is_dir() {
-            return Ok(());
+            return Ok(false);
         }
         let mode = if rustix::process::geteuid().is_root() { 0o711 } else { 0o700 };
         let made = DirBuilder::new().recursive(true).mode(mode).create(&self.0);
-        made.map_err(|source| self.io("make", "", source))
+        made.map(|()| true).map_err(|source| self.io("make", "", source))
     }
 
     /// Takes the pid file, unless another Weir has it.
@@ -163,8 +164,9 @@ impl DataDir {
     pub(crate) fn keep_credentials(&self, token: &str) -> Result<PathBuf, DataDirFault> {
         let path = self.join(CREDENTIALS);
         if path.exists() {
-            // Of an earlier log: it opens nothing here.
-            fs::remove_file(&path).map_err(|source| self.io("replace", CREDENTIALS, source))?;
+            // Of another log: it opens nothing here, but may be the only key to that one.
+            fs::rename(&path, self.join(OLD_CREDENTIALS))
+                .map_err(|source| self.io("replace", CREDENTIALS, source))?;
         }
         self.write_private(CREDENTIALS, &format!("{token}\n"))?;
         Ok(path)
@@ -276,6 +278,8 @@ mod tests {
         data_dir.keep_credentials("rf_1").unwrap();
         let path = data_dir.keep_credentials("rf_2").unwrap();
         assert_eq!(data_dir.credentials().as_deref(), Some("rf_2"));
+        let old = fs::read_to_string(data_dir.join(OLD_CREDENTIALS)).unwrap();
+        assert_eq!(old.trim(), "rf_1", "of another log, perhaps the only key to it");
         assert_eq!(fs::metadata(path).unwrap().mode() & 0o777, 0o600);
     }
 }

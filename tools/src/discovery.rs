@@ -1,5 +1,9 @@
-//! Which index this machine's own pip uses today, so that Weir can step in between. No address of
-//! an index stands in Weir itself: who knows one is asked.
+//! Which registries this machine's own package clients use today, so that Weir can step in between.
+//! No address of a registry stands in Weir itself: who knows one is asked.
+
+mod cargo;
+mod npm;
+mod pypi;
 
 use std::net::IpAddr;
 use std::process::Stdio;
@@ -7,18 +11,16 @@ use std::time::Duration;
 
 use reqwest::Url;
 use tokio::process::Command;
+use weir_events::registry::Ecosystem;
 
+pub(crate) use self::cargo::home as cargo_home;
 use crate::config::server::Server;
 use crate::config::{HttpUrl, without_password};
-use crate::environment;
 
-/// How long pip may take to answer: the first start after an installation compiles it.
+/// How long a client may take to answer: the first start after an installation compiles pip.
 const ASKED_WITHIN: Duration = Duration::from_secs(20);
-const INTERPRETERS: [&str; 2] = ["python3", "python"];
-/// What pip itself looks in when nobody configured anything.
-const ASK_MODEL: &str = "from pip._internal.models.index import PyPI; print(PyPI.simple_url)";
 
-/// An index, and who named it.
+/// A registry, and who named it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Found {
     pub(crate) upstream: HttpUrl,
@@ -28,40 +30,46 @@ pub(crate) struct Found {
 /// Why there is none.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Unknown {
-    #[error("no pip on this machine says which index it uses")]
-    NoPip,
-    #[error("{by} names `{named}`, which is no address of an index")]
+    #[error("no {0} on this machine says which registry it uses")]
+    NoClient(&'static str),
+    #[error("{by} names `{named}`, which is no address of a registry")]
     NoAddress { by: String, named: String },
     /// Weir would ask itself.
     #[error("{by} names `{named}`, which is this Weir itself")]
     Itself { by: String, named: String },
+    /// A folder, a git repository: nothing that is asked over HTTP.
+    #[error("{by} names `{named}`, which is no sparse index")]
+    NotSparse { by: String, named: String },
+    #[error("could not read `{path}`: {why}")]
+    Unreadable { path: String, why: String },
 }
 
-/// Asks the environment, pip's configuration, and pip itself, in this order.
-pub(crate) async fn pypi(server: &Server) -> Result<Found, Unknown> {
-    let (named, by) = named().await.ok_or(Unknown::NoPip)?;
-    check(&named, by, server)
+/// What is known of the registry of one ecosystem.
+pub(crate) type Answer = (Ecosystem, Result<Found, Unknown>);
+
+/// Asks the clients of all these ecosystems at once.
+pub(crate) async fn ask_all(ecosystems: Vec<Ecosystem>, server: &Server) -> Vec<Answer> {
+    let asking =
+        ecosystems.into_iter().map(async |ecosystem| (ecosystem, of(ecosystem, server).await));
+    futures_util::future::join_all(asking).await
 }
 
-async fn named() -> Option<(String, String)> {
-    if let Some(named) = environment::var("PIP_INDEX_URL").filter(|named| !named.is_empty()) {
-        return Some((named, "PIP_INDEX_URL".to_owned()));
-    }
-    for interpreter in INTERPRETERS {
-        let arguments = ["-m", "pip", "config", "get", "global.index-url"];
-        if let Some(named) = ask(interpreter, &arguments).await {
-            return Some((named, "pip config get global.index-url".to_owned()));
-        }
-    }
-    if let Some(named) = ask("pip", &["config", "get", "global.index-url"]).await {
-        return Some((named, "pip config get global.index-url".to_owned()));
-    }
-    for interpreter in INTERPRETERS {
-        if let Some(named) = ask(interpreter, &["-c", ASK_MODEL]).await {
-            return Some((named, format!("the pip of {interpreter}")));
-        }
-    }
-    None
+async fn of(ecosystem: Ecosystem, server: &Server) -> Result<Found, Unknown> {
+    let Named { address, by } = match ecosystem {
+        Ecosystem::Pypi => pypi::named().await?,
+        Ecosystem::Npm => npm::named().await?,
+        Ecosystem::Cargo => cargo::named()?,
+        Ecosystem::Go => return Err(Unknown::NoClient("go")),
+        Ecosystem::Docker => return Err(Unknown::NoClient("docker")),
+    };
+    check(&address, by, server)
+}
+
+/// An address as somebody gave it.
+#[derive(Debug, PartialEq, Eq)]
+struct Named {
+    address: String,
+    by: String,
 }
 
 fn check(named: &str, by: String, server: &Server) -> Result<Found, Unknown> {

@@ -56,7 +56,7 @@ impl Exit {
         match self {
             Self::Done => "done",
             Self::Failed => "failed",
-            Self::Usage => "the command or the configuration cannot be understood",
+            Self::Usage => "the command or the configuration cannot be read or understood",
             Self::NotFound => "there is no such thing",
             Self::Denied => "denied, or blocked by policy",
             Self::Conflict => "it conflicts with what is there",

@@ -133,6 +133,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::registry::testing::vectors;
 
     const VECTORS: &str = include_str!("pypi-versions.txt");
 
@@ -143,18 +144,9 @@ mod tests {
     #[test]
     fn every_public_vector_is_ordered_right() {
         let mut n_vectors = 0;
-        for line in VECTORS.lines().filter(|l| !l.is_empty() && !l.starts_with("//")) {
-            let [left, sign, right] = line.split(' ').collect::<Vec<_>>()[..] else {
-                panic!("not a vector: {line}");
-            };
-            let wanted = match sign {
-                "<" => Ordering::Less,
-                "=" => Ordering::Equal,
-                ">" => Ordering::Greater,
-                _ => panic!("not a sign: {line}"),
-            };
-            assert_eq!(v(left).cmp(&v(right)), wanted, "{line}");
-            assert_eq!(v(right).cmp(&v(left)), wanted.reverse(), "{line}, turned round");
+        for (left, wanted, right) in vectors(VECTORS) {
+            assert_eq!(v(left).cmp(&v(right)), wanted, "{left} {right}");
+            assert_eq!(v(right).cmp(&v(left)), wanted.reverse(), "{right} {left}");
             n_vectors += 1;
         }
         assert_eq!(n_vectors, 37);

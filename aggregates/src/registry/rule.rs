@@ -4,7 +4,7 @@ use std::{cmp::Reverse, collections::HashMap, sync::Arc};
 
 use weir_events::registry::{Ecosystem, Mask, Rule};
 
-use super::{name::Pattern, pep440::Constraint};
+use super::{constraint::Constraint, name::pattern::Pattern};
 
 /// A rule that can be asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,10 +20,8 @@ impl CompiledRule {
     /// package: a rule from a newer Weir must not go silent on an older one (fail closed).
     #[must_use]
     pub fn new(rule: &Rule) -> Self {
-        let constraint = match rule.ecosystem {
-            Ecosystem::Pypi => rule.versions.parse().unwrap_or_else(|_| Constraint::any()),
-            _ => Constraint::any(),
-        };
+        let constraint =
+            Constraint::parse(rule.ecosystem, &rule.versions).unwrap_or_else(|_| Constraint::any());
         let pattern = Pattern::new(rule.ecosystem, &rule.package);
         Self { rule: rule.clone(), pattern, constraint }
     }
@@ -104,7 +102,7 @@ impl RuleSet {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::registry::testing::rule;
+    use crate::registry::testing::{rule, rule_of};
 
     fn ids(set: &RuleSet, package: &str) -> Vec<String> {
         set.about(Ecosystem::Pypi, package).iter().map(|r| r.rule.id.clone()).collect()
@@ -142,10 +140,11 @@ mod tests {
 
     #[test]
     fn a_constraint_this_build_cannot_read_forbids_every_version() {
-        let compiled = CompiledRule::new(&rule(1, "six", "^1.17", Mask::Mark));
-        assert!(compiled.constraint().everything());
-        let mut npm = rule(1, "six", ">=1.17", Mask::Mark);
-        npm.ecosystem = Ecosystem::Npm;
-        assert!(CompiledRule::new(&npm).constraint().everything());
+        for ecosystem in Ecosystem::ALL {
+            let newer = rule_of(ecosystem, 1, "six", "?1.17", Mask::Mark);
+            assert!(CompiledRule::new(&newer).constraint().everything(), "{ecosystem}");
+        }
+        let npm = rule_of(Ecosystem::Npm, 1, "six", "^1.17", Mask::Mark);
+        assert!(!CompiledRule::new(&npm).constraint().everything());
     }
 }

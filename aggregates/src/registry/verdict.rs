@@ -6,8 +6,8 @@ use weir_events::registry::Ecosystem;
 
 use super::{
     name::normalise,
-    pep440::Version,
     rule::{CompiledRule, RuleSet},
+    version::Version,
 };
 
 /// What the rules say.
@@ -42,7 +42,8 @@ pub fn judge(
     version: Option<&str>,
 ) -> Verdict {
     let about = rules.about(ecosystem, &normalise(ecosystem, package));
-    judge_among(&about, version.map(Version::parse).as_ref())
+    let version = version.map(|text| Version::parse(ecosystem, text));
+    judge_among(&about, version.as_ref())
 }
 
 /// Judges one version by rules that are about its package already, in the order of
@@ -60,7 +61,7 @@ mod tests {
     use weir_events::registry::{Mask, Rule};
 
     use super::*;
-    use crate::registry::testing::{id, rule};
+    use crate::registry::testing::{id, rule, rule_of};
 
     fn blocked_by(rules: &[Rule], package: &str, version: Option<&str>) -> Option<String> {
         match judge(&RuleSet::compile(1, rules), Ecosystem::Pypi, package, version) {
@@ -79,6 +80,36 @@ mod tests {
         let set = RuleSet::compile(1, &rules);
         assert!(judge(&set, Ecosystem::Npm, "foo-bar", Some("1.17.0")).allowed());
         assert!(!judge(&set, Ecosystem::Pypi, "foo-bar", Some("1.17.0")).allowed());
+    }
+
+    #[test]
+    fn packages_of_every_ecosystem_are_judged_by_their_own_names_and_versions() {
+        for (ecosystem, package, versions, spelt, inside, outside) in [
+            (Ecosystem::Pypi, "Foo.Bar", "<1.3", "foo_bar", "1.3rc1", "1.3"),
+            (Ecosystem::Npm, "left-pad", "<1.3.0", "Left-Pad", "1.3.0-beta", "1.3.0"),
+            (Ecosystem::Npm, "@acme/*", "^1 || 3.x", "@Acme/tool", "3.0.0-rc.1", "2.0.0"),
+            (Ecosystem::Cargo, "serde_json", "=1.2.3", "Serde-JSON", "1.2.3+build", "1.2.4"),
+            (Ecosystem::Cargo, "tokio*", "0.2", "tokio_util", "0.2.25", "0.3.0"),
+            (
+                Ecosystem::Go,
+                "example.com/Mod",
+                "<v1.4.0",
+                "example.com/Mod",
+                "v1.4.0-0.20200101000000-abcdefabcdef",
+                "v2.0.0+incompatible",
+            ),
+            (Ecosystem::Docker, "alpine", "3.1*", "library/alpine", "3.18", "latest"),
+            (Ecosystem::Docker, "library/alpine", "latest", "alpine", "latest", "edge"),
+        ] {
+            let set = RuleSet::compile(1, &[rule_of(ecosystem, 1, package, versions, Mask::Mark)]);
+            let allowed = |version| judge(&set, ecosystem, spelt, Some(version)).allowed();
+            assert!(!allowed(inside), "{ecosystem}: {package} {versions} forbids {inside}");
+            assert!(allowed(outside), "{ecosystem}: {package} {versions} allows {outside}");
+            assert!(!judge(&set, ecosystem, spelt, None).allowed());
+        }
+        let set =
+            RuleSet::compile(1, &[rule_of(Ecosystem::Go, 1, "example.com/Mod", "*", Mask::Mark)]);
+        assert!(judge(&set, Ecosystem::Go, "example.com/mod", Some("v1.0.0")).allowed());
     }
 
     #[test]

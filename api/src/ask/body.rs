@@ -30,14 +30,23 @@ pub(crate) async fn read<T: DeserializeOwned>(request: Request) -> Result<T, Pro
 }
 
 pub(super) async fn collect(headers: &HeaderMap, body: Body) -> Result<Bytes, Problem> {
+    collect_within(headers, body, MAX_BODY_BYTES).await
+}
+
+/// Takes a body of any kind, up to a bound of its own.
+pub(crate) async fn collect_within(
+    headers: &HeaderMap,
+    body: Body,
+    max_bytes: usize,
+) -> Result<Bytes, Problem> {
     let too_large =
-        || Problem::new(&BODY_TOO_LARGE, format!("a body has at most {MAX_BODY_BYTES} bytes here"));
+        || Problem::new(&BODY_TOO_LARGE, format!("a body has at most {max_bytes} bytes here"));
     let declared = headers.get(http::header::CONTENT_LENGTH);
     let declared = declared.and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
-    if declared.is_some_and(|length| length > MAX_BODY_BYTES as u64) {
+    if declared.is_some_and(|length| length > max_bytes as u64) {
         return Err(too_large());
     }
-    let limited = Limited::new(body, MAX_BODY_BYTES).collect();
+    let limited = Limited::new(body, max_bytes).collect();
     match tokio::time::timeout(PATIENCE, limited).await {
         Ok(Ok(whole)) => Ok(whole.to_bytes()),
         Ok(Err(fault)) if fault.downcast_ref::<LengthLimitError>().is_some() => Err(too_large()),

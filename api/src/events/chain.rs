@@ -42,10 +42,16 @@ async fn read(
     events: &mut Vec<EventView>,
 ) -> Result<(), Problem> {
     let (Some(first), Some(last)) = (positions.first(), positions.last()) else { return Ok(()) };
-    let n_events = usize::try_from(first.distance_to(*last)).unwrap_or(AT_ONCE) + 1;
-    let read = log.read(first.plus(-1), n_events).await?;
-    let wanted = read.iter().filter(|event| positions.binary_search(&event.position).is_ok());
-    events.extend(wanted.map(|event| EventView::from(&**event)));
+    let mut at = first.plus(-1);
+    // Large events come in several pages.
+    while at < *last {
+        let n_left = usize::try_from(at.distance_to(*last)).unwrap_or(AT_ONCE);
+        let page = log.read(at, n_left).await?;
+        let Some(end) = page.last().map(|event| event.position) else { break };
+        let wanted = page.iter().filter(|event| positions.binary_search(&event.position).is_ok());
+        events.extend(wanted.map(|event| EventView::from(&**event)));
+        at = end;
+    }
     Ok(())
 }
 

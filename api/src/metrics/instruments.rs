@@ -7,22 +7,24 @@ use opentelemetry::{
     metrics::{AsyncInstrument, Counter, Gauge, Histogram, Meter, ObservableCounter},
 };
 use opentelemetry_sdk::metrics::{Aggregation, Instrument, InstrumentKind, Stream};
-use weir_events::{envelope::Recorded, kind::Subsystem, position::Position, timestamp::Timestamp};
-use weir_processors::registry::stats::Stats;
+use weir_events::{
+    envelope::Recorded, kind::Subsystem, position::Position, registry::Ecosystem,
+    timestamp::Timestamp,
+};
+use weir_processors::registry::{
+    cache::CacheStats,
+    stats::{BOUNDS, Stats},
+};
 use weir_projections::engine::status::ProjectionStatus;
 
 use crate::registry::{Packages, Served};
-
-/// From a tenth of a millisecond to a minute.
-const SECONDS: [f64; 15] =
-    [0.0001, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0, 15.0, 60.0];
 
 /// Every histogram here measures seconds.
 pub(super) fn buckets(instrument: &Instrument) -> Option<Stream> {
     if instrument.kind() != InstrumentKind::Histogram {
         return None;
     }
-    let boundaries = SECONDS.to_vec();
+    let boundaries = BOUNDS.to_vec();
     let aggregation = Aggregation::ExplicitBucketHistogram { boundaries, record_min_max: false };
     Stream::builder().with_aggregation(aggregation).build().ok()
 }
@@ -36,6 +38,9 @@ pub(super) struct Instruments {
     lag_events: Gauge<u64>,
     lag_seconds: Gauge<f64>,
     dead_letters: Gauge<u64>,
+    oldest_transaction: Gauge<f64>,
+    blocked_packages: Gauge<u64>,
+    cache_size: Gauge<u64>,
     durations: Histogram<f64>,
     /// Read by their callbacks only.
     _counted: Vec<ObservableCounter<u64>>,
@@ -77,6 +82,18 @@ impl Instruments {
                 .u64_gauge("projection_dead_letters")
                 .with_description("Events a projection could not apply")
                 .build(),
+            oldest_transaction: meter
+                .f64_gauge("weir_oldest_open_tx_seconds")
+                .with_description("How long a transaction has been open in the cluster, the oldest")
+                .build(),
+            blocked_packages: meter
+                .u64_gauge("weir_registry_blocked_packages")
+                .with_description("Versions that were refused, as the read model counts them")
+                .build(),
+            cache_size: meter
+                .u64_gauge("weir_registry_cache_size_bytes")
+                .with_description("Bytes of artifacts this instance knows to be cached")
+                .build(),
             durations: meter
                 .f64_histogram("weir_registry_request_duration_seconds")
                 .with_description("How long package clients waited for the end of their answer")
@@ -100,6 +117,26 @@ impl Instruments {
             self.lag_seconds.record(projection.lag_seconds, &labels);
             self.dead_letters.record(projection.dead_letters, &labels);
         }
+    }
+
+    pub(super) fn oldest_transaction(&self, age: Duration) {
+        self.oldest_transaction.record(age.as_secs_f64(), &[]);
+    }
+
+    /// `served` are shown as zero where nothing of them was refused.
+    pub(super) fn blocked(&self, tally: &[(Ecosystem, u64)], served: &[Served]) {
+        for ecosystem in Ecosystem::ALL {
+            let found = tally.iter().find(|(its, _)| *its == ecosystem).map(|(_, n)| *n);
+            let is_served = served.iter().any(|served| served.ecosystem == ecosystem);
+            if let Some(n) = found.or_else(|| is_served.then_some(0)) {
+                let labels = [KeyValue::new("ecosystem", ecosystem.as_str())];
+                self.blocked_packages.record(n, &labels);
+            }
+        }
+    }
+
+    pub(super) fn cache(&self, stats: CacheStats) {
+        self.cache_size.record(stats.size_bytes, &[]);
     }
 
     pub(super) fn seen(&self, events: &[Arc<Recorded>], now: Timestamp) {

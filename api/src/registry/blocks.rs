@@ -1,5 +1,7 @@
 //! What was refused, to whom, and why.
 
+use std::collections::BTreeSet;
+
 use axum::{Json, extract::State};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -127,11 +129,14 @@ fn filter(params: &mut Params) -> Result<Filter, Problem> {
         })
     });
     let ecosystem = ecosystem.transpose()?;
-    let spelt = ecosystem.unwrap_or(Ecosystem::Pypi);
     let package = params.take::<String>("package")?;
-    let package = package.map(|package| normalise(spelt, &package).into_owned());
+    let packages = package.map(|package| {
+        let possible = Ecosystem::ALL.into_iter().filter(|it| ecosystem.is_none_or(|e| e == *it));
+        let spelt: BTreeSet<_> = possible.map(|it| normalise(it, &package).into_owned()).collect();
+        spelt.into_iter().collect()
+    });
     let (source, principal) = (params.take("source")?, params.take("principal")?);
-    Ok(Filter { ecosystem, package, source, principal })
+    Ok(Filter { ecosystem, packages, source, principal })
 }
 
 #[cfg(test)]
@@ -148,13 +153,16 @@ mod tests {
 
     #[tokio::test]
     async fn a_package_is_found_in_any_spelling() {
-        let filter = asked("package=Foo_Bar&principal=ci").await.unwrap();
+        let filter = asked("ecosystem=pypi&package=Foo_Bar&principal=ci").await.unwrap();
         let wanted = Filter {
-            package: Some("foo-bar".to_owned()),
+            ecosystem: Some(Ecosystem::Pypi),
+            packages: Some(vec!["foo-bar".to_owned()]),
             principal: Some("ci".to_owned()),
             ..Filter::default()
         };
         assert_eq!(filter, wanted);
+        let anywhere = asked("package=Foo_Bar").await.unwrap().packages.unwrap();
+        assert_eq!(anywhere, ["Foo_Bar", "foo-bar", "foo_bar", "library/Foo_Bar"]);
         assert_eq!(asked("ecosystem=gems").await.unwrap_err().status(), 400);
     }
 }

@@ -113,7 +113,7 @@ async fn list(
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct RuleRequest {
-    /// The ecosystem it is about: `pypi`.
+    /// The ecosystem it is about: `pypi`, `npm`, `cargo`, `go` or `docker`.
     #[schema(value_type = String)]
     ecosystem: Ecosystem,
     /// A package name, with `*` for any run of characters.
@@ -244,7 +244,6 @@ impl From<Refusal> for Problem {
             Refusal::BadPattern { .. } => Self::of_field(&RULE_REFUSED, "package", words),
             Refusal::BadConstraint { .. } => Self::of_field(&RULE_REFUSED, "versions", words),
             Refusal::BadReason => Self::of_field(&RULE_REFUSED, "reason", words),
-            Refusal::NotServed(_) => Self::of_field(&RULE_REFUSED, "ecosystem", words),
             Refusal::TooManyRules => Self::new(&RULE_REFUSED, words),
         }
     }
@@ -260,7 +259,6 @@ mod tests {
         for (refusal, status, field) in [
             (pattern, 422, Some("package")),
             (Refusal::BadReason, 422, Some("reason")),
-            (Refusal::NotServed(Ecosystem::Npm), 422, Some("ecosystem")),
             (Refusal::TooManyRules, 422, None),
             (Refusal::Unknown("x".to_owned()), 404, None),
             (Refusal::DuplicateId("x".to_owned()), 409, None),

@@ -17,7 +17,7 @@ use weir_log::{
     read::Filter,
     tail::{Tail, TailFault},
 };
-use weir_processors::access::{Principal, Revoked};
+use weir_processors::access::{Principal, Revoked, Session};
 
 use super::text;
 use crate::state::ApiState;
@@ -217,7 +217,10 @@ impl Client {
                 Ok(Revoked::Token(id)) if self.principal.token_id.as_deref() == Some(&*id) => {
                     Wake::End("the token was revoked")
                 }
-                Ok(Revoked::Token(_)) => Wake::Look,
+                Ok(Revoked::Session(name)) if self.session() == Some(&*name) => {
+                    Wake::End("the session was ended")
+                }
+                Ok(Revoked::Token(_) | Revoked::Session(_)) => Wake::Look,
                 // Ours may have been among those that were missed.
                 Ok(Revoked::Perhaps) | Err(broadcast::error::RecvError::Lagged(_)) => {
                     Wake::End("sign in again")
@@ -228,6 +231,10 @@ impl Client {
             _ = self.heartbeat.tick() => Wake::Heartbeat,
             events = events => Wake::Events(events),
         }
+    }
+
+    fn session(&self) -> Option<&str> {
+        self.principal.session.as_ref().map(Session::name)
     }
 
     fn fail(&mut self, fault: &TailFault) -> Bytes {

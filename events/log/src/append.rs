@@ -1,5 +1,6 @@
 //! Appending: checked outside, written by the one writer of the process, answered after commit.
 
+mod archived;
 mod plan;
 mod writer;
 

@@ -6,6 +6,7 @@
 //! Nothing here decides whether an event may happen: that is `weir-aggregates`, and only the door
 //! in `weir-processors` appends what it decided.
 
+pub mod activity;
 pub mod append;
 pub mod database;
 pub mod eventually;

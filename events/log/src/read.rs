@@ -3,7 +3,7 @@
 
 mod copy;
 
-use std::sync::Arc;
+use std::{ops::ControlFlow, sync::Arc};
 
 use futures_util::TryStreamExt;
 use sqlx::{PgConnection, Postgres, Row, pool::PoolConnection};
@@ -20,6 +20,9 @@ use crate::{
 
 /// The most events one read answers with.
 pub const MAX_READ: usize = 10_000;
+/// The most payload and meta one read answers with, about: it ends with the event that reaches
+/// this, so it is at least one event and never more than one beyond.
+pub const MAX_READ_BYTES: usize = 16 << 20;
 
 /// Reading did not give what the log promises.
 #[derive(Debug, thiserror::Error)]
@@ -75,7 +78,8 @@ impl Drop for Lent {
     }
 }
 
-/// Reads at most `limit` events after a position, in order and without holes.
+/// Reads at most `limit` events and about [`MAX_READ_BYTES`] after a position, in order and without
+/// holes.
 pub async fn read_after(
     database: &Database,
     after: Position,
@@ -86,15 +90,19 @@ pub async fn read_after(
         "COPY (SELECT {COLUMNS} FROM log.events WHERE position > {after} \
          ORDER BY position LIMIT {limit}) TO STDOUT (FORMAT binary)"
     );
-    let mut last = after;
+    let (mut last, mut n_bytes) = (after, 0);
     let mut events = Vec::with_capacity(limit.min(1024));
     copy_out(database, &statement, after, |event| {
         if event.position != last.next() {
             return Err(ReadFault::Hole { last, found: event.position });
         }
         last = event.position;
+        n_bytes += event.payload.len() + event.meta.len();
         events.push(Arc::new(event));
-        Ok(())
+        // Cutting off costs the connection. Having Postgres add up the sizes would cost every page
+        // a quarter more time, and pages this heavy are rare.
+        let heavy = n_bytes >= MAX_READ_BYTES && events.len() < limit;
+        Ok(if heavy { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
     })
     .await?;
     Ok(events)
@@ -105,20 +113,21 @@ pub(crate) async fn read_range(
     database: &Database,
     after: Position,
     upto: Position,
-    each: impl FnMut(Recorded) -> Result<(), ReadFault> + Send,
+    mut each: impl FnMut(Recorded) -> Result<(), ReadFault> + Send,
 ) -> Result<(), ReadFault> {
     let statement = format!(
         "COPY (SELECT {COLUMNS} FROM log.events WHERE position > {after} AND position <= {upto} \
          ORDER BY position) TO STDOUT (FORMAT binary)"
     );
-    copy_out(database, &statement, after, each).await
+    copy_out(database, &statement, after, |event| each(event).map(ControlFlow::Continue)).await
 }
 
+/// Hands over events until there are no more, or none are wanted.
 async fn copy_out(
     database: &Database,
     statement: &str,
     after: Position,
-    mut each: impl FnMut(Recorded) -> Result<(), ReadFault> + Send,
+    mut each: impl FnMut(Recorded) -> Result<ControlFlow<()>, ReadFault> + Send,
 ) -> Result<(), ReadFault> {
     let fault = DatabaseFault::of("read events");
     let mut lent = Lent::from(database).await?;
@@ -127,7 +136,9 @@ async fn copy_out(
         let connection = lent.connection()?;
         let mut chunks = connection.copy_out_raw(statement).await.map_err(&fault)?;
         while let Some(chunk) = chunks.try_next().await.map_err(&fault)? {
-            decoder.feed(chunk, &mut each)?;
+            if decoder.feed(chunk, &mut each)?.is_break() {
+                return Ok(());
+            }
         }
     }
     lent.give_back();
@@ -172,7 +183,8 @@ const ONE: &str = "
     FROM log.events WHERE position = $1";
 
 impl Log {
-    /// Reads at most `limit` (up to [`MAX_READ`]) events after a position, in order.
+    /// Reads at most `limit` (up to [`MAX_READ`]) events after a position, in order; fewer where
+    /// they are large (see [`MAX_READ_BYTES`]), but none only where there are none.
     pub async fn read(
         &self,
         after: Position,

@@ -56,8 +56,9 @@ impl Tail {
         self.last
     }
 
-    /// Waits until there is something new, and hands out at most `max` events in order. Safe to
-    /// drop while waiting: nothing is lost.
+    /// Waits until there is something new, and hands out at most `max` events in order, fewer where
+    /// they are large (see [`crate::read::MAX_READ_BYTES`]). Safe to drop while waiting: nothing is
+    /// lost.
     pub async fn next(&mut self, max: usize) -> Result<Vec<Arc<Recorded>>, TailFault> {
         loop {
             let head = *self.head.borrow_and_update();

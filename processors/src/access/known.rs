@@ -49,8 +49,8 @@ impl Known {
         at: Instant,
         generation: u64,
     ) {
-        let revoked = principal.token_id.as_deref().is_none_or(|id| self.revoked.contains(id));
-        if revoked || generation != self.generation {
+        let revoked = ids(&principal).any(|id| self.revoked.contains(id));
+        if revoked || principal.token_id.is_none() || generation != self.generation {
             return;
         }
         if self.verified.len() >= MAX_VERIFIED {
@@ -61,14 +61,14 @@ impl Known {
         }
     }
 
-    /// A token was revoked. It never comes back.
-    pub(super) fn revoke(&mut self, token_id: &str) {
-        self.verified.retain(|_, (principal, _)| principal.token_id.as_deref() != Some(token_id));
+    /// A token was revoked, or a session ended. It never comes back.
+    pub(super) fn revoke(&mut self, id: &str) {
+        self.verified.retain(|_, (principal, _)| !ids(principal).any(|its| its == id));
         if self.revoked.len() >= MAX_REVOKED {
             self.revoked.clear();
             self.generation += 1;
         }
-        self.revoked.insert(token_id.to_owned());
+        self.revoked.insert(id.to_owned());
     }
 
     /// Revocations may have been missed: nothing that is known is worth anything.
@@ -76,6 +76,13 @@ impl Known {
         self.verified.clear();
         self.generation += 1;
     }
+}
+
+/// What a principal stands and falls with: its token and its session. Both are named by 16 random
+/// hexadecimal digits, so one never stands for the other.
+fn ids(principal: &Principal) -> impl Iterator<Item = &str> {
+    let session = principal.session.as_ref().map(super::Session::name);
+    principal.token_id.as_deref().into_iter().chain(session)
 }
 
 #[cfg(test)]
@@ -88,6 +95,7 @@ mod tests {
             token_id: Some("0123456789abcdef".into()),
             scopes: [].into(),
             expires_at: None,
+            session: None,
         }
     }
 

@@ -27,6 +27,8 @@ const LOOK: Duration = Duration::from_millis(100);
 pub enum Revoked {
     /// This token was revoked.
     Token(String),
+    /// This session was ended.
+    Session(String),
     /// Any token may have been: the log was restored, and nobody can say what was in between.
     Perhaps,
 }
@@ -50,12 +52,16 @@ impl Tokens {
             match meanwhile(tail.next(BATCH), look).await {
                 Ok(events) => {
                     for event in events {
-                        let Some(Ok(Event::TokenRevoked(gone))) = event.decode::<Event>() else {
-                            continue;
+                        let gone = match event.decode::<Event>() {
+                            Some(Ok(Event::TokenRevoked(gone))) => Revoked::Token(gone.token_id),
+                            Some(Ok(Event::SessionEnded(gone))) => Revoked::Session(gone.session),
+                            _ => continue,
                         };
-                        self.forget(&gone.token_id);
+                        if let Revoked::Token(id) | Revoked::Session(id) = &gone {
+                            self.forget(id);
+                        }
                         // Nobody listening is fine: no stream is open.
-                        drop(revoked.send(Revoked::Token(gone.token_id)));
+                        drop(revoked.send(gone));
                     }
                 }
                 Err(TailFault::Stopped) => return,

@@ -1,11 +1,13 @@
 //! Where verified artifacts are kept. What lies here fitted the hash that its index promised; who
 //! takes it out still asks the rules first.
 
+mod evicted;
 mod files;
 mod repair;
 
 use std::{fs::File, io, sync::Arc};
 
+pub use evicted::{Evicted, Evictions};
 pub use files::FileCache;
 pub use repair::Repair;
 use serde::{Deserialize, Serialize};
@@ -20,25 +22,43 @@ pub struct CacheKey {
     file: Box<str>,
 }
 
+/// What stands for `/` in the name of a package's folder: `@types%2fnode`.
+const SLASH: &str = "%2f";
+
+fn folder(package: &str) -> String {
+    package.replace('/', SLASH)
+}
+
 /// What ends the name of the description beside each artifact.
 const META_SUFFIX: &str = ".meta.json";
 
 impl CacheKey {
-    /// Checks the parts: no separators, nothing hidden, nothing that leads elsewhere, nothing that
-    /// could be taken for a description.
+    /// Checks the parts: nothing hidden, nothing that leads elsewhere, nothing that could be taken
+    /// for a description. Only the name of a package has parts itself, with `/` between them.
     #[must_use]
     pub fn new(ecosystem: Ecosystem, package: &str, file: &str) -> Option<Self> {
         let plain = |part: &str| {
             !part.is_empty()
-                && part.len() <= 240
                 && !part.starts_with('.')
-                && part.bytes().all(|b| b.is_ascii_graphic() && !b"/\\:*?\"<>|".contains(&b))
+                && part.bytes().all(|b| b.is_ascii_graphic() && !b"/\\:*?\"<>|%".contains(&b))
         };
-        (plain(package) && plain(file) && !file.ends_with(META_SUFFIX)).then(|| Self {
+        let package_is = package.split('/').all(plain) && folder(package).len() <= 240;
+        let file_is = plain(file) && file.len() <= 240 && !file.ends_with(META_SUFFIX);
+        (package_is && file_is).then(|| Self {
             ecosystem,
             package: package.into(),
             file: file.into(),
         })
+    }
+
+    /// The folder of its package, and the name of its file there.
+    fn place(&self) -> (String, &str) {
+        (folder(&self.package), &self.file)
+    }
+
+    /// What lies in a folder under a name.
+    fn at(ecosystem: Ecosystem, folder: &str, file: &str) -> Option<Self> {
+        Self::new(ecosystem, &folder.replace(SLASH, "/"), file)
     }
 
     /// The ecosystem.

@@ -13,7 +13,7 @@ use std::{
     io,
     os::unix::fs::FileExt as _,
     sync::{Arc, Mutex, PoisonError},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use bytes::Bytes;
@@ -223,7 +223,10 @@ impl<C: CachePlugin> Downloads<C> {
         let cached = self.0.cache.get(&wanted.key).await?;
         Ok(cached.filter(|cached| match (wanted.sha256, &wanted.promise) {
             (Some(sha256), _) => cached.meta.sha256 == hex::encode(sha256),
-            (None, promise) => cached.meta.promise == promise.as_ref().map(Promise::to_string),
+            (None, Some(promise)) => {
+                cached.meta.promise.as_deref().is_some_and(|found| promise.admits_text(found))
+            }
+            (None, None) => false,
         }))
     }
 
@@ -285,8 +288,11 @@ impl<C: CachePlugin> Downloads<C> {
         state: watch::Sender<State>,
         landing: Landing<C>,
     ) {
-        let bound = self.0.bounds.time;
+        let (bound, asked_at) = (self.0.bounds.time, Instant::now());
         let fetched = tokio::time::timeout(bound, self.fetch(wanted, trail, &state)).await;
+        if !matches!(fetched, Ok(Ok(None))) {
+            self.0.counters.upstream(asked_at.elapsed());
+        }
         // Who comes from now on looks in the cache first, or starts anew.
         drop(landing);
         match fetched.unwrap_or(Err(DownloadFault::TooSlow(bound))) {
@@ -394,7 +400,7 @@ impl<C: CachePlugin> Downloads<C> {
         }
         let also = check.map(Check::found);
         if let (Some(found), Some(promised)) = (&also, &wanted.promise)
-            && found != promised
+            && !promised.admits(found)
         {
             return Err(DownloadFault::Mismatch(format!("{found} instead of {promised}")));
         }

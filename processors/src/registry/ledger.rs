@@ -56,6 +56,11 @@ impl Ledger {
         Self { ecosystem, book: Book::Door(door), recorded: Mutex::new(Lru::new(MAX_REMEMBERED)) }
     }
 
+    /// Whose decisions they are.
+    pub const fn ecosystem(&self) -> Ecosystem {
+        self.ecosystem
+    }
+
     /// The time, by the door's clock.
     pub fn now(&self) -> Timestamp {
         match &self.book {
@@ -148,8 +153,13 @@ fn broken() -> LedgerFault {
 impl Ledger {
     /// A ledger for tests of what is recorded, without a database.
     pub(crate) fn in_memory() -> Self {
+        Self::in_memory_of(Ecosystem::Pypi)
+    }
+
+    /// The same, of any ecosystem.
+    pub(crate) fn in_memory_of(ecosystem: Ecosystem) -> Self {
         let book = Book::Memory(Mutex::new(Some(Vec::new())));
-        Self { ecosystem: Ecosystem::Pypi, book, recorded: Mutex::new(Lru::new(MAX_REMEMBERED)) }
+        Self { ecosystem, book, recorded: Mutex::new(Lru::new(MAX_REMEMBERED)) }
     }
 
     /// What was recorded.

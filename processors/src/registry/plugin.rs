@@ -1,7 +1,8 @@
 //! What an ecosystem is here: how its clients ask, what they are told, what its lists look like
 //! after the rules went over them.
 
-use http::{HeaderMap, Method};
+use bytes::Bytes;
+use http::{HeaderMap, HeaderValue, Method};
 use weir_aggregates::registry::rule::RuleSet;
 use weir_events::registry::Ecosystem;
 
@@ -19,6 +20,11 @@ pub struct Asked<'a> {
     pub query: Option<&'a str>,
     /// Its headers.
     pub headers: &'a HeaderMap,
+    /// Where this Weir is for the client: `https://weir.example`, without a slash at its end. Empty
+    /// where nothing says so.
+    pub base: &'a str,
+    /// Its body, as it came; empty where the plugin takes none.
+    pub body: &'a Bytes,
 }
 
 /// One ecosystem of packages.
@@ -35,6 +41,17 @@ pub trait RegistryPlugin: Send + Sync + 'static {
 
     /// Where its addresses begin.
     fn path_prefix(&self) -> &'static str;
+
+    /// The largest body that is taken; without one, none is read.
+    fn max_body_bytes(&self) -> usize {
+        0
+    }
+
+    /// What a client that is not known is told to show, where this Weir is at `base` for it. A token
+    /// as the password of Basic, unless the ecosystem has words of its own.
+    fn challenge(&self, _base: &str) -> HeaderValue {
+        HeaderValue::from_static("Basic realm=\"weir\"")
+    }
 
     /// Understands a request, or answers it at once: redirects, refusals, nonsense.
     fn parse_request(&self, asked: &Asked<'_>) -> Result<Self::Request, Box<Answer>>;

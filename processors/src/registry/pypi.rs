@@ -18,7 +18,6 @@ pub mod upstream;
 
 use std::sync::Arc;
 
-use uuid::Uuid;
 use weir_aggregates::registry::rule::RuleSet;
 use weir_events::registry::Ecosystem;
 use weir_log::lifecycle::Lifecycle;
@@ -28,12 +27,14 @@ use self::{
     filter::{Filtered, filter},
     pages::Pages,
     request::{Request, Target},
-    upstream::{Keeping, Upstream},
+    upstream::Simple,
 };
 use super::{
     answer::Answer,
     cache::{CacheKey, CachePlugin},
-    download::{Bounds, Downloads},
+    documents::{Documents, Keeping},
+    download::Bounds,
+    gate::{Gate, Plain},
     ledger::Ledger,
     plugin::{Asked, RegistryPlugin},
     policy::Policy,
@@ -41,7 +42,7 @@ use super::{
 };
 use crate::{
     caller::Caller,
-    outbound::{Outbound, ReachFault, Url},
+    outbound::{Outbound, Reach, ReachFault, Url},
 };
 
 /// How Python packages are served.
@@ -73,13 +74,9 @@ impl Config {
 /// Python packages.
 #[derive(Debug)]
 pub struct Pypi<C> {
-    upstream: Option<Upstream>,
-    downloads: Downloads<C>,
+    index: Option<Documents<Simple>>,
     pages: Pages,
-    policy: Policy,
-    ledger: Arc<Ledger>,
-    counters: Arc<Counters>,
-    instance: Uuid,
+    gate: Gate<C, Plain>,
 }
 
 impl<C: CachePlugin> Pypi<C> {
@@ -92,38 +89,28 @@ impl<C: CachePlugin> Pypi<C> {
         cache: C,
         lifecycle: &Lifecycle,
     ) -> Result<Self, ReachFault> {
-        let (counters, ledger) = (Arc::new(Counters::default()), Arc::new(ledger));
+        let counters = Arc::new(Counters::default());
         let index = |url| {
-            let (outbound, counters) = (outbound.clone(), Arc::clone(&counters));
-            let trusted = &config.trusted_origins;
-            Upstream::new(url, trusted, outbound, config.keeping, counters, lifecycle)
+            let (reach, base) = Reach::of_upstream(url)?;
+            let (reach, counters) =
+                (reach.trusting(&config.trusted_origins), Arc::clone(&counters));
+            let (outbound, keeping) = (outbound.clone(), config.keeping);
+            Ok(Documents::new(base, reach, outbound, keeping, counters, lifecycle))
         };
-        Ok(Self {
-            upstream: config.upstream.as_ref().map(index).transpose()?,
-            instance: outbound.instance(),
-            downloads: Downloads::new(
-                cache,
-                outbound,
-                Arc::clone(&ledger),
-                Arc::clone(&counters),
-                lifecycle.clone(),
-                config.bounds,
-            ),
-            pages: Pages::new(config.max_rendered_bytes, lifecycle),
-            policy,
-            ledger,
-            counters,
-        })
+        let index = config.upstream.as_ref().map(index).transpose()?;
+        let pages = Pages::new(config.max_rendered_bytes, lifecycle);
+        let gate = Gate::new(policy, ledger, outbound, cache, counters, config.bounds, lifecycle);
+        Ok(Self { index, pages, gate })
     }
 
     /// The cache of files.
     pub fn cache(&self) -> &C {
-        self.downloads.cache()
+        self.gate.downloads().cache()
     }
 
     /// The live rules.
     pub const fn policy(&self) -> &Policy {
-        &self.policy
+        self.gate.policy()
     }
 }
 
@@ -141,12 +128,12 @@ impl<C: CachePlugin> RegistryPlugin for Pypi<C> {
     }
 
     fn parse_request(&self, asked: &Asked<'_>) -> Result<Request, Box<Answer>> {
-        request::parse(asked).inspect_err(|answer| self.counters.answered(answer.status))
+        request::parse(asked).inspect_err(|answer| self.gate.counters().answered(answer.status))
     }
 
     async fn handle_request(&self, request: Request, caller: &Caller) -> Answer {
         let answer = self.answer(request, caller).await;
-        self.counters.answered(answer.status);
+        self.gate.counters().answered(answer.status);
         answer
     }
 
@@ -164,7 +151,7 @@ impl<C: CachePlugin> RegistryPlugin for Pypi<C> {
     }
 
     fn stats(&self) -> Stats {
-        self.counters.stats()
+        self.gate.counters().stats()
     }
 }
 

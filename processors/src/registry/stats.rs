@@ -1,14 +1,20 @@
 //! What happened since the process started, counted. The api turns it into metrics.
 
+mod durations;
+
 use std::{
     collections::BTreeMap,
     sync::{
         Mutex, PoisonError,
         atomic::{AtomicU64, Ordering},
     },
+    time::Duration,
 };
 
 use http::StatusCode;
+
+use self::durations::Measured;
+pub use self::durations::{BOUNDS, Durations};
 
 /// Counters of one ecosystem.
 #[derive(Debug, Default)]
@@ -21,6 +27,7 @@ pub struct Counters {
     upstream_requests: AtomicU64,
     upstream_failures: AtomicU64,
     stale: AtomicU64,
+    upstream: Measured,
 }
 
 /// What the counters say at one moment.
@@ -42,6 +49,8 @@ pub struct Stats {
     pub upstream_failures: u64,
     /// Pages answered from an old copy, because the upstream failed.
     pub stale: u64,
+    /// How long upstreams took.
+    pub upstream: Durations,
 }
 
 /// What can be counted.
@@ -84,6 +93,12 @@ impl Counters {
         *requests.entry(status.as_u16()).or_default() += 1;
     }
 
+    /// Counts how long an upstream took: from the request to the last byte of what it was asked for,
+    /// or to its failure.
+    pub fn upstream(&self, took: Duration) {
+        self.upstream.add(took);
+    }
+
     /// What they say now.
     pub fn stats(&self) -> Stats {
         let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
@@ -96,6 +111,7 @@ impl Counters {
             upstream_requests: read(&self.upstream_requests),
             upstream_failures: read(&self.upstream_failures),
             stale: read(&self.stale),
+            upstream: self.upstream.read(),
         }
     }
 }

@@ -168,6 +168,7 @@ impl Projection for ApiTokens {
                         revoked.push(token_id);
                         revoked_at.push(at.recorded_at.datetime());
                     }
+                    (_, Event::SessionOpened(_) | Event::SessionEnded(_)) => {}
                 }
             }
             if !issued.is_empty() {

@@ -59,8 +59,8 @@ pub struct BlockRow {
 pub struct Filter {
     /// Of this ecosystem.
     pub ecosystem: Option<Ecosystem>,
-    /// Of this package, by its normalised name.
-    pub package: Option<String>,
+    /// Of a package of one of these normalised names: each ecosystem has its own normal form.
+    pub packages: Option<Vec<String>>,
     /// By this source.
     pub source: Option<String>,
     /// Asked for by this principal.
@@ -82,7 +82,6 @@ pub async fn list(
     query.push_bind(before.map_or(i64::MAX, |before| before.0));
     let words = [
         (" AND ecosystem = ", filter.ecosystem.map(Ecosystem::as_str)),
-        (" AND package = ", filter.package.as_deref()),
         (" AND source = ", filter.source.as_deref()),
         (" AND principal = ", filter.principal.as_deref()),
     ];
@@ -90,6 +89,9 @@ pub async fn list(
         if let Some(word) = word {
             query.push(condition).push_bind(word);
         }
+    }
+    if let Some(packages) = &filter.packages {
+        query.push(" AND package = ANY (").push_bind(packages.as_slice()).push(")");
     }
     query.push(" ORDER BY position DESC LIMIT ").push_bind(query::limit(limit));
     query::rows(database, VIEW, query.build(), from_row).await

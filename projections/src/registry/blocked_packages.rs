@@ -66,6 +66,20 @@ pub async fn list(
     query::rows(database, VIEW, query, from_row).await
 }
 
+const TALLY: &str = "
+    SELECT ecosystem, count(*) AS n FROM registry.blocked_packages
+    GROUP BY ecosystem ORDER BY ecosystem LIMIT $1";
+
+/// How many versions were refused, by ecosystem.
+pub async fn tally(database: &Database) -> Result<Vec<(Ecosystem, u64)>, QueryFault> {
+    let query = sqlx::query(TALLY).bind(query::limit(Ecosystem::ALL.len()));
+    query::rows(database, VIEW, query, |row| {
+        let n: i64 = row.try_get("n")?;
+        Ok((query::word(row, "ecosystem", Ecosystem::find)?, n.unsigned_abs()))
+    })
+    .await
+}
+
 fn from_row(row: &PgRow) -> Result<BlockedPackageRow, sqlx::Error> {
     Ok(BlockedPackageRow {
         ecosystem: query::word(row, "ecosystem", Ecosystem::find)?,

@@ -1,5 +1,7 @@
 //! Tokens open what their scopes say, and nothing any more once they are revoked: on any instance.
 
+mod sessions;
+
 use std::{
     net::IpAddr,
     sync::Arc,

@@ -60,6 +60,34 @@ async fn who_passes_the_position_on_reads_what_he_wrote() {
 }
 
 #[tokio::test]
+async fn a_rule_is_about_packages_of_any_ecosystem_in_its_own_words() {
+    let place = Place::on_a_test_database().await;
+    let weir = place.start(Part::Up).await;
+    let mut newest = 0;
+    for (ecosystem, package, versions, strange) in [
+        ("pypi", "six", "~=1.4", "^1.17"),
+        ("npm", "@scope/*", "^1.2 || 3.x", ">=1,<2"),
+        ("cargo", "serde_json", ">=1, <2", ">=1 <2"),
+        ("go", "example.com/Mod/*", ">=v1.2.0 <v1.4.0", "^v1"),
+        ("docker", "alpine", "3.1-* || latest", "<3.1"),
+    ] {
+        let rule = |versions: &str| {
+            json!({"ecosystem": ecosystem, "package": package, "versions": versions,
+                "reason": "not reviewed"})
+        };
+        let added = weir.client.post("/api/rules", &rule(versions)).await.expect(201);
+        newest = added.position();
+        let refused = weir.client.post("/api/rules", &rule(strange)).await.expect(422).json();
+        assert_eq!(refused["errors"][0]["field"], "versions", "{refused}");
+    }
+    let rules = weir.client.get(&format!("/api/rules?min_position={newest}")).await.expect(200);
+    let rules = rules.json();
+    let of = |rule: &Value| rule["ecosystem"].as_str().map(str::to_owned);
+    let about: Vec<_> = rules["rules"].as_array().into_iter().flatten().filter_map(of).collect();
+    assert_eq!(about, ["pypi", "npm", "cargo", "go", "docker"]);
+}
+
+#[tokio::test]
 async fn every_refusal_is_a_problem_that_says_what_and_where() {
     let place = Place::on_a_test_database().await;
     let weir = place.start(Part::Up).await;

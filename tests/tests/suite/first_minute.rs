@@ -119,3 +119,33 @@ async fn an_older_schema_is_refused_with_the_command_that_helps() {
         assert!(said.contains("weir migrate"), "{part}: {said}");
     }
 }
+
+#[tokio::test]
+async fn a_configuration_file_that_is_not_there_ends_every_command_the_same_way() {
+    let place = Place::with_a_private_postgres();
+    for command in [
+        &["up"][..],
+        &["down"],
+        &["api"],
+        &["worker"],
+        &["migrate"],
+        &["config", "check"],
+        &["config", "show"],
+        &["doctor", "--offline"],
+        &["status"],
+        &["tail"],
+        &["events", "get", "1"],
+        &["replay", "block_log"],
+        &["dead-letters", "ls"],
+        &["verify"],
+        &["token", "ls"],
+        &["rules", "ls"],
+        &["version", "compare", "pypi", "1", "2"],
+    ] {
+        let ended = place.run(&[&["--config", "nowhere.yaml"], command].concat());
+        let said = String::from_utf8_lossy(&ended.stderr).into_owned();
+        assert_eq!(ended.status.code(), Some(2), "{command:?}: {said}");
+        assert!(said.contains("`nowhere.yaml`"), "{command:?}: {said}");
+    }
+    assert!(!place.data_dir().exists(), "something was made all the same");
+}

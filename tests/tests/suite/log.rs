@@ -5,5 +5,7 @@ mod eventually;
 mod idempotency;
 mod order;
 mod outage;
+mod pages;
+mod resends;
 mod seals;
 mod tails;

@@ -12,10 +12,12 @@
 mod access;
 mod api;
 mod architecture;
+mod cache;
 mod chaos;
 mod disk_full;
 mod first_minute;
 mod log;
+mod metrics;
 mod projections;
 mod registry;
 mod replay;

@@ -1,14 +1,21 @@
-//! `weir init`: a configuration file that fits this machine.
+//! `weir init`: a configuration file that fits this machine, and clients that ask Weir.
+
+mod clients;
 
 use std::path::PathBuf;
 
 use clap::Args;
+use reqwest::Url;
 use serde_json::json;
+use weir_events::registry::Ecosystem;
 
+use self::clients::{Client, Wish};
+use super::Sure;
 use super::serve::write_new;
-use crate::config::{self, Config, without_password};
+use crate::config::registries::{goods, upstream_key};
+use crate::config::{self, Config, HttpUrl, without_password};
 use crate::context::Context;
-use crate::discovery;
+use crate::discovery::{self, Found};
 use crate::exit::{Exit, Failure, chain};
 use crate::runtime;
 
@@ -17,39 +24,70 @@ pub(crate) struct InitArgs {
     /// Replace the file that is there
     #[arg(long)]
     force: bool,
-    /// Print what would be written
-    #[arg(long)]
-    dry_run: bool,
+    /// Point the package clients of this user at Weir instead: these, or all if none is named.
+    /// Shows what is written where, and asks
+    #[arg(long, value_name = "CLIENT", num_args = 0.., value_delimiter = ',')]
+    #[arg(conflicts_with = "force")]
+    clients: Option<Vec<Client>>,
+    /// With --clients: let them ask again what they asked before
+    #[arg(long, requires = "clients")]
+    undo: bool,
+    /// With --clients: where they find Weir [default: as configured, else where it runs]
+    #[arg(long, value_name = "URL", requires = "clients", conflicts_with = "undo")]
+    url: Option<HttpUrl>,
+    #[command(flatten)]
+    sure: Sure,
 }
 
 pub(crate) fn run(context: &Context, args: &InitArgs) -> Result<Exit, Failure> {
+    if let Some(clients) = &args.clients {
+        let (url, undo, sure) = (args.url.as_ref(), args.undo, args.sure);
+        return clients::run(context, &Wish { clients, url, undo, sure });
+    }
+    let dry_run = args.sure.dry_run;
     let path = context.config_file.clone().unwrap_or_else(|| PathBuf::from(config::FILE));
-    if path.exists() && !args.force && !args.dry_run {
+    if path.exists() && !args.force && !dry_run {
         let message = format!("{} is there already", path.display());
         return Err(Failure::new(Exit::Conflict, message)
             .hint("add --force to replace it, or --dry-run to see what would be written"));
     }
-    // Where Weir listens decides whether an index is Weir itself.
+    // Where Weir listens decides whether a registry is Weir itself.
     let configured = context.load_quietly(&[]).map_or_else(|_| Config::default(), |l| l.config);
-    let found = runtime::runtime()?.block_on(discovery::pypi(&configured.server));
-    let mut set = Vec::new();
-    let note = match &found {
-        Ok(found) => {
-            set.push(("registries.pypi.upstream", found.upstream.to_string()));
-            let upstream = without_password(found.upstream.0.as_str());
-            format!("registries.pypi.upstream is {upstream}, as {} says", found.by)
+    let server = &configured.server;
+    let all = Config::default().registries.all().map(|registry| registry.ecosystem).to_vec();
+    let answers = runtime::runtime()?.block_on(discovery::ask_all(all, server));
+    let (mut set, mut notes, mut said) = (Vec::new(), Vec::new(), serde_json::Map::new());
+    said.insert("path".to_owned(), json!(path));
+    for (ecosystem, answer) in &answers {
+        let key = upstream_key(*ecosystem);
+        match answer {
+            Ok(Found { upstream, by }) => {
+                let shown = without_password(upstream.0.as_str());
+                set.push((key, upstream.to_string()));
+                notes.push(format!("{key} is {shown}, as {by} says"));
+                said.insert(key.to_owned(), json!(shown));
+            }
+            // A client that asks Weir already names Weir: what was asked before stays.
+            Err(unknown) if let Some(upstream) = kept(&configured, *ecosystem) => {
+                let shown = without_password(upstream.as_str());
+                set.push((key, upstream.to_string()));
+                notes.push(format!("{key} stays {shown}: {}", chain(unknown)));
+                said.insert(key.to_owned(), json!(shown));
+            }
+            Err(unknown) => {
+                let (why, goods) = (chain(unknown), goods(*ecosystem));
+                notes.push(format!("warning: {key} is left out: {why}; set it to serve {goods}"));
+                said.insert(key.to_owned(), json!(null));
+            }
         }
-        Err(unknown) => format!(
-            "warning: registries.pypi.upstream is left out: {}; set it to serve Python packages",
-            chain(unknown)
-        ),
-    };
+    }
     let text = config::example(&set);
-    if args.dry_run {
-        context.output.say(&note);
-        context
-            .output
-            .data(&json!({ "path": path, "text": text }), || text.trim_end().to_owned())?;
+    if dry_run {
+        for note in &notes {
+            context.output.say(note);
+        }
+        said.insert("text".to_owned(), json!(text));
+        context.output.data(&said, || text.trim_end().to_owned())?;
         return Ok(Exit::Done);
     }
     if path.exists() {
@@ -58,9 +96,15 @@ pub(crate) fn run(context: &Context, args: &InitArgs) -> Result<Exit, Failure> {
         context.output.say(&format!("kept the old one as {}", kept.display()));
     }
     write_new(&path, &text)?;
-    context.output.say(&note);
-    let upstream = found.ok().map(|found| without_password(found.upstream.0.as_str()));
-    let said = json!({ "path": path, "registries.pypi.upstream": upstream });
+    for note in &notes {
+        context.output.say(note);
+    }
     context.output.data(&said, || format!("wrote {}", path.display()))?;
     Ok(Exit::Done)
+}
+
+/// The upstream of an ecosystem in the configuration that is to be replaced.
+fn kept(configured: &Config, ecosystem: Ecosystem) -> Option<&Url> {
+    let mut all = configured.registries.all().into_iter();
+    all.find(|registry| registry.ecosystem == ecosystem)?.upstream
 }

@@ -25,7 +25,7 @@ pub(crate) enum RulesCommand {
 
 #[derive(Debug, Args)]
 pub(crate) struct AddArgs {
-    /// The ecosystem: pypi
+    /// The ecosystem: pypi, npm, cargo, go or docker
     #[arg(value_parser = ecosystem)]
     ecosystem: Ecosystem,
     /// The package, with * for any run of characters
@@ -68,11 +68,7 @@ pub(crate) fn run(context: &Context, command: &RulesCommand) -> Result<Exit, Fai
 }
 
 fn ecosystem(name: &str) -> Result<Ecosystem, String> {
-    match Ecosystem::find(name) {
-        Some(Ecosystem::Pypi) => Ok(Ecosystem::Pypi),
-        Some(other) => Err(format!("this build has no rules for {other} yet; it knows: pypi")),
-        None => Err("there is no such ecosystem; there is: pypi".to_owned()),
-    }
+    Ecosystem::find(name).ok_or_else(|| "there are: pypi, npm, cargo, go, docker".to_owned())
 }
 
 fn mask(name: &str) -> Result<Mask, String> {
@@ -163,6 +159,14 @@ fn one_of<'a>(rules: &'a [Value], id: &str) -> Result<&'a Value, Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn rules_can_be_about_every_ecosystem() {
+        for known in Ecosystem::ALL {
+            assert_eq!(ecosystem(known.as_str()), Ok(known));
+            assert!(ecosystem("conda").unwrap_err().contains(known.as_str()));
+        }
+    }
 
     #[test]
     fn a_rule_is_found_by_the_end_of_its_id_if_that_is_one() {

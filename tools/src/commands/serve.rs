@@ -2,6 +2,7 @@
 
 mod first_start;
 pub(crate) mod opened;
+mod packages;
 mod parts;
 mod ready;
 
@@ -20,8 +21,9 @@ pub(crate) use self::first_start::write_new;
 use self::parts::{Parts, Role};
 use crate::cli::DatabaseArgs;
 use crate::config::database::Pooler;
+use crate::config::registries::upstream_key;
 use crate::config::server::Server;
-use crate::config::{Config, FlagValue, HttpUrl};
+use crate::config::{Config, FlagValue};
 use crate::context::Context;
 use crate::data_dir::PidFile;
 use crate::discovery;
@@ -64,7 +66,7 @@ struct ListenArgs {
 pub(crate) fn up(context: &Context, args: &UpArgs) -> Result<Exit, Failure> {
     let mut flags = args.database.flags();
     flags.extend(listen_flags(args.listen.listen.as_deref())?);
-    context.data_dir.make()?;
+    make_data_dir(context)?;
     let pid = context.data_dir.take_pid().map_err(taken(context))?;
     first_start::write_config(context, &flags)?;
     serve(context, &flags, Role::Everything, Some(pid))
@@ -73,16 +75,28 @@ pub(crate) fn up(context: &Context, args: &UpArgs) -> Result<Exit, Failure> {
 pub(crate) fn api(context: &Context, args: &ApiArgs) -> Result<Exit, Failure> {
     let mut flags = args.database.flags();
     flags.extend(listen_flags(args.listen.listen.as_deref())?);
-    context.data_dir.make()?;
+    make_data_dir(context)?;
     serve(context, &flags, Role::Api, None)
 }
 
 pub(crate) fn worker(context: &Context, args: &WorkerArgs) -> Result<Exit, Failure> {
     let mut flags = args.database.flags();
     flags.extend(listen_flags(args.listen.as_deref())?);
-    context.data_dir.make()?;
+    make_data_dir(context)?;
     let role = if args.listen.is_some() { Role::WorkerWithHealth } else { Role::Worker };
     serve(context, &flags, role, None)
+}
+
+/// Makes the data directory, and says so where nobody named it: root's is one of the system's.
+fn make_data_dir(context: &Context) -> Result<(), Failure> {
+    if context.data_dir.make()? && !context.own_data_dir {
+        context.output.say(&format!(
+            "made {}: keys, the first admin's token and the cache are kept there, whatever the \
+             database; choose another folder with --data-dir",
+            context.data_dir.path().display()
+        ));
+    }
+    Ok(())
 }
 
 fn taken(context: &Context) -> impl Fn(crate::data_dir::DataDirFault) -> Failure {
@@ -139,14 +153,14 @@ fn serve(
 
 /// An upstream that is this Weir would be asked for ever.
 fn refuse_itself(config: &Config) -> Result<(), Failure> {
-    let pypi = &config.registries.pypi;
-    match &pypi.upstream {
-        Some(HttpUrl(upstream)) if discovery::is_itself(upstream, &config.server) => {
-            let message = "registries.pypi.upstream is this Weir itself";
-            Err(Failure::new(Exit::Usage, message).hint("set it to the index behind it"))
+    for registry in config.registries.all() {
+        if registry.upstream.is_some_and(|url| discovery::is_itself(url, &config.server)) {
+            let message = format!("{} is this Weir itself", upstream_key(registry.ecosystem));
+            let hint = "set it to the registry behind it";
+            return Err(Failure::new(Exit::Usage, message).hint(hint));
         }
-        _ => Ok(()),
     }
+    Ok(())
 }
 
 /// Listens, without a runtime that outlives this.

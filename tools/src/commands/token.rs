@@ -35,7 +35,8 @@ pub(crate) enum TokenCommand {
 pub(crate) struct CreateArgs {
     /// What it is for; also the name its owner has in the log
     name: String,
-    /// What it may do (may repeat): admin, events:read, rules:write, registry:pypi, …
+    /// What it may do (may repeat): admin, events:read, rules:write, registry:pypi, registry:npm,
+    /// registry:cargo, …
     #[arg(long, value_name = "SCOPE", required = true, value_parser = scope, value_delimiter = ',')]
     scope: Vec<String>,
     /// When it ends by itself, like 30d or 12h; never unless given

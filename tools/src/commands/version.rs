@@ -5,7 +5,7 @@ use std::io::{self, BufRead as _};
 
 use clap::{Args, Subcommand};
 use serde_json::json;
-use weir_aggregates::registry::pep440;
+use weir_aggregates::registry::version::Version;
 use weir_events::registry::Ecosystem;
 
 use crate::context::Context;
@@ -23,7 +23,7 @@ pub(crate) enum VersionCommand {
 
 #[derive(Debug, Args)]
 pub(crate) struct CompareArgs {
-    /// The ecosystem whose rules count: pypi
+    /// The ecosystem whose order counts: pypi, npm, cargo or go
     ecosystem: String,
     /// The left version
     #[arg(required_unless_present = "stdin", allow_hyphen_values = true)]
@@ -38,19 +38,9 @@ pub(crate) struct CompareArgs {
 
 pub(crate) fn run(context: &Context, command: &VersionCommand) -> Result<Exit, Failure> {
     let VersionCommand::Compare(args) = command;
-    match Ecosystem::find(&args.ecosystem) {
-        Some(Ecosystem::Pypi) => {}
-        Some(other) => {
-            let message = format!("this build does not compare versions of {other} yet");
-            return Err(Failure::new(Exit::Usage, message).hint("it knows: pypi"));
-        }
-        None => {
-            let message = format!("`{}` is no ecosystem", args.ecosystem);
-            return Err(Failure::new(Exit::Usage, message).hint("it knows: pypi"));
-        }
-    }
+    let ecosystem = ordered(&args.ecosystem)?;
     if let (Some(a), Some(b)) = (&args.a, &args.b) {
-        say(context, a, b)?;
+        say(context, ecosystem, a, b)?;
         return Ok(Exit::Done);
     }
     let mut input = io::stdin().lock();
@@ -72,7 +62,7 @@ pub(crate) fn run(context: &Context, command: &VersionCommand) -> Result<Exit, F
         };
         match words[..] {
             [] => {}
-            [a, b] => say(context, a, b)?,
+            [a, b] => say(context, ecosystem, a, b)?,
             _ => {
                 let message = format!("line {number} does not hold two versions");
                 return Err(Failure::new(Exit::Usage, message)
@@ -82,8 +72,21 @@ pub(crate) fn run(context: &Context, command: &VersionCommand) -> Result<Exit, F
     }
 }
 
-fn say(context: &Context, a: &str, b: &str) -> Result<(), Failure> {
-    let order = pep440::Version::parse(a).cmp(&pep440::Version::parse(b));
+/// The ecosystem of this name, if its versions have an order.
+fn ordered(name: &str) -> Result<Ecosystem, Failure> {
+    const ORDERED: &str = "there are: pypi, npm, cargo, go";
+    let message = match Ecosystem::find(name) {
+        Some(Ecosystem::Docker) => {
+            "tags have no order: docker's are compared by name only".to_owned()
+        }
+        Some(ecosystem) => return Ok(ecosystem),
+        None => format!("`{}` is no ecosystem", name.chars().take(40).collect::<String>()),
+    };
+    Err(Failure::new(Exit::Usage, message).hint(ORDERED))
+}
+
+fn say(context: &Context, ecosystem: Ecosystem, a: &str, b: &str) -> Result<(), Failure> {
+    let order = Version::parse(ecosystem, a).cmp(&Version::parse(ecosystem, b));
     if context.output.json {
         let number = order as i8;
         return print_json(&json!({ "a": a, "b": b, "order": number }));
@@ -96,5 +99,21 @@ const fn sign(order: Ordering) -> &'static str {
         Ordering::Less => "<",
         Ordering::Equal => "=",
         Ordering::Greater => ">",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_ecosystem_whose_versions_have_an_order_is_compared() {
+        for name in ["pypi", "npm", "cargo", "go"] {
+            assert_eq!(ordered(name).unwrap().as_str(), name);
+        }
+        let refused = ordered("docker").unwrap_err();
+        assert_eq!(refused.exit, Exit::Usage);
+        assert!(refused.message.contains("tags have no order"), "{}", refused.message);
+        assert_eq!(ordered("conda").unwrap_err().exit, Exit::Usage);
     }
 }

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Config;
 use super::section::section;
+use super::value::Span;
 
 section! {
     /// Who may pass. Everything but health and package downloads from this machine needs a token.
@@ -13,6 +14,8 @@ section! {
         /// `weir api`. A proxy on this machine makes everybody look like this machine, unless it
         /// is one of `server.trusted_proxies`.
         loopback_packages: Option<LoopbackPackages> = None,
+        /// How long a browser stays signed in, however much it is used.
+        session_lifetime: Span = Span::seconds(12 * 60 * 60),
     }
 }
 

@@ -1,6 +1,10 @@
 //! `registries`: the package registries Weir stands in front of.
 
+use std::time::Duration;
+
+use reqwest::Url;
 use serde::{Deserialize, Serialize};
+use weir_events::registry::Ecosystem;
 
 use super::section::section;
 use super::value::{HttpUrl, Span};
@@ -10,22 +14,111 @@ use super::value::{HttpUrl, Span};
 #[serde(deny_unknown_fields)]
 pub(crate) struct Registries {
     pub(crate) pypi: Pypi,
+    pub(crate) npm: Npm,
+    pub(crate) cargo: Cargo,
 }
 
-section! {
-    /// Python packages, served below /pypi.
-    Pypi at "registries.pypi" {
-        /// Whether they are served at all.
-        enabled: bool = true,
-        /// The index that is asked, up to and with its `simple/`. `weir init` asks this machine's
-        /// own pip for it. A user name and a password in it are sent to its own host only.
-        upstream: Option<HttpUrl> = None,
-        /// Origins of files that may stand inside a network, as the upstream itself may: for a mirror
-        /// whose files have a host of their own. Files elsewhere come from public addresses only.
-        trusted_origins: Vec<HttpUrl> = Vec::new(),
-        /// How long a project's page is fresh.
-        page_ttl: Span = Span::seconds(5 * 60),
-        /// How long an old page is given while the upstream fails.
-        stale_for: Span = Span::seconds(24 * 3600),
+/// What is configured for an ecosystem, whichever it is.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Registry<'a> {
+    pub(crate) ecosystem: Ecosystem,
+    pub(crate) enabled: bool,
+    pub(crate) upstream: Option<&'a Url>,
+    pub(crate) trusted_origins: &'a [HttpUrl],
+    pub(crate) page_ttl: Duration,
+    pub(crate) stale_for: Duration,
+}
+
+/// What an ecosystem is made of, in messages.
+pub(crate) const fn goods(ecosystem: Ecosystem) -> &'static str {
+    match ecosystem {
+        Ecosystem::Pypi => "Python packages",
+        Ecosystem::Npm => "npm packages",
+        Ecosystem::Cargo => "Rust crates",
+        Ecosystem::Go => "Go modules",
+        Ecosystem::Docker => "container images",
     }
+}
+
+/// The key of an ecosystem's upstream.
+pub(crate) const fn upstream_key(ecosystem: Ecosystem) -> &'static str {
+    match ecosystem {
+        Ecosystem::Pypi => "registries.pypi.upstream",
+        Ecosystem::Npm => "registries.npm.upstream",
+        Ecosystem::Cargo => "registries.cargo.upstream",
+        Ecosystem::Go => "registries.go.upstream",
+        Ecosystem::Docker => "registries.docker.upstream",
+    }
+}
+
+impl Registries {
+    /// The ecosystems that can be served, in the order of the file.
+    pub(crate) fn all(&self) -> [Registry<'_>; 3] {
+        [self.pypi.registry(), self.npm.registry(), self.cargo.registry()]
+    }
+}
+
+/// Declares the section of an ecosystem: its own words about what is asked, the same keys for all.
+macro_rules! registry {
+    (
+        $(#[doc = $about:literal])+
+        $name:ident at $path:literal,
+        $(#[doc = $upstream:literal])+
+        upstream
+    ) => {
+        section! {
+            $(#[doc = $about])+
+            $name at $path {
+                /// Whether they are served at all.
+                enabled: bool = true,
+                $(#[doc = $upstream])+
+                upstream: Option<HttpUrl> = None,
+                /// Origins of files that may stand inside a network, as the upstream itself may: for a
+                /// mirror whose files have a host of their own. Files elsewhere come from public
+                /// addresses only.
+                trusted_origins: Vec<HttpUrl> = Vec::new(),
+                /// How long a list of versions is fresh.
+                page_ttl: Span = Span::seconds(5 * 60),
+                /// How long an old list is given while the upstream fails.
+                stale_for: Span = Span::seconds(24 * 3600),
+            }
+        }
+
+        impl $name {
+            fn registry(&self) -> Registry<'_> {
+                Registry {
+                    ecosystem: Ecosystem::$name,
+                    enabled: self.enabled,
+                    upstream: self.upstream.as_ref().map(|url| &url.0),
+                    trusted_origins: &self.trusted_origins,
+                    page_ttl: self.page_ttl.0,
+                    stale_for: self.stale_for.0,
+                }
+            }
+        }
+    };
+}
+
+registry! {
+    /// Python packages, served below /pypi.
+    Pypi at "registries.pypi",
+    /// The index that is asked, up to and with its `simple/`. `weir init` asks this machine's own
+    /// pip for it. A user name and a password in it are sent to its own host only.
+    upstream
+}
+
+registry! {
+    /// npm packages, served below /npm.
+    Npm at "registries.npm",
+    /// The registry that is asked. `weir init` asks this machine's own npm for it. A user name and a
+    /// password in it are sent to its own host only.
+    upstream
+}
+
+registry! {
+    /// Rust crates, served below /cargo.
+    Cargo at "registries.cargo",
+    /// The sparse index that is asked, the folder of its `config.json`. `weir init` looks which one
+    /// this machine's own cargo uses. A user name and a password in it are sent to its own host only.
+    upstream
 }

@@ -1,9 +1,8 @@
-// Who is signed in. The token itself never stays in the page: it becomes an HttpOnly cookie.
+// Who is signed in. The token never stays in the browser: it opens a session, whose HttpOnly cookie no script reads.
 
 import { isObject, type Json } from "../json/exact";
 import { ask } from "./client";
 import { list, text } from "./events";
-import { Problem } from "./problem";
 
 export interface Session {
   principal: string;
@@ -12,16 +11,13 @@ export interface Session {
 
 /** The session, or `null` when nobody is signed in. */
 export async function getSession(signal?: AbortSignal): Promise<Session | null> {
-  try {
-    return toSession(await ask("session", { signal }));
-  } catch (fault) {
-    if (fault instanceof Problem && fault.status === 401) return null;
-    throw fault;
-  }
+  return toSession(await ask("session", { signal }));
 }
 
 export async function signIn(token: string): Promise<Session> {
-  return toSession(await ask("session", { method: "POST", body: { token } }));
+  const session = toSession(await ask("session", { method: "POST", body: { token } }));
+  if (session === null) throw new TypeError("the server signed nobody in");
+  return session;
 }
 
 export async function signOut(): Promise<void> {
@@ -33,7 +29,8 @@ export function may(session: Session, scope: string): boolean {
   return session.scopes.includes("admin") || session.scopes.includes(scope);
 }
 
-function toSession(value: Json): Session {
+function toSession(value: Json): Session | null {
   if (!isObject(value)) throw new TypeError("the session is not an object");
+  if (value["principal"] === null) return null;
   return { principal: text(value["principal"]), scopes: list(value["scopes"]).map(text) };
 }

@@ -83,8 +83,8 @@ export function SignIn() {
         </Button>
         <p id="token-help" className="mt-5 border-t border-line pt-3 text-xs leading-relaxed text-soft">
           <code>weir up</code> prints the first admin token when it starts. Make another with{" "}
-          <code className="whitespace-nowrap">weir token create</code>. The token becomes a cookie this page cannot
-          read.
+          <code className="whitespace-nowrap">weir token create</code>. The browser keeps a session
+          that ends by itself, not the token.
         </p>
       </form>
     </main>

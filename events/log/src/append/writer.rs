@@ -23,10 +23,11 @@ use weir_events::{
 use self::send::{Answer, Sender};
 use super::{
     Append, AppendFault, Appended, Outcome,
+    archived::Archived,
     plan::{Plan, Versions, Waiting, plan},
 };
 use crate::{
-    database::Database,
+    database::{Database, DatabaseFault},
     idempotency::{self, CommandKey},
     leaf,
     lifecycle::Lifecycle,
@@ -209,11 +210,8 @@ impl Writer {
                 self.put_back(jobs);
             }
             Ok(Answer::Archived) => {
-                for job in jobs {
-                    let stream = job.append.writes.first().map(|w| w.stream.clone());
-                    let fault = stream.map_or(AppendFault::Busy, AppendFault::Archived);
-                    answer(job.reply, Err(fault));
-                }
+                let archived = Archived::of(&self.database, &streams).await;
+                self.answer_archived(jobs, archived);
             }
             Ok(Answer::Remembered) => self.answer_remembered(jobs).await,
             Err(fault) => {
@@ -291,6 +289,27 @@ impl Writer {
             let key = job.append.remember.as_ref().map(|r| r.key);
             match found.iter().find(|(found, _)| key == Some(*found)) {
                 Some((_, first)) => answer(job.reply, Ok(Outcome::Duplicate(first.clone()))),
+                None => again.push(job),
+            }
+        }
+        self.put_back(again);
+    }
+
+    /// Appends that name an archived stream are told so, the others go again.
+    fn answer_archived(&mut self, jobs: Vec<Job>, archived: Result<Archived, DatabaseFault>) {
+        let archived = match archived {
+            Ok(archived) => archived,
+            Err(fault) => {
+                for job in jobs {
+                    answer(job.reply, Err(AppendFault::Unavailable(fault.cause.to_string())));
+                }
+                return;
+            }
+        };
+        let mut again = Vec::with_capacity(jobs.len());
+        for job in jobs {
+            match archived.named_by(&job.append).cloned() {
+                Some(stream) => answer(job.reply, Err(AppendFault::Archived(stream))),
                 None => again.push(job),
             }
         }

@@ -1,6 +1,8 @@
 //! Decoder of Postgres' binary `COPY` format (documentation of COPY, section "Binary Format"), for
 //! the columns of an event.
 
+use std::ops::ControlFlow;
+
 use bytes::{Buf, Bytes, BytesMut};
 use weir_events::{
     envelope::Recorded,
@@ -32,12 +34,13 @@ impl Decoder {
     }
 
     /// Takes what the server sent next, and hands over each event that is complete. Postgres sends
-    /// a row a message, so nearly always the chunk is used where it lies.
+    /// a row a message, so nearly always the chunk is used where it lies. Ends when no more are
+    /// wanted.
     pub(super) fn feed(
         &mut self,
         chunk: Bytes,
-        each: &mut impl FnMut(Recorded) -> Result<(), ReadFault>,
-    ) -> Result<(), ReadFault> {
+        each: &mut impl FnMut(Recorded) -> Result<ControlFlow<()>, ReadFault>,
+    ) -> Result<ControlFlow<()>, ReadFault> {
         let mut data = if self.rest.is_empty() {
             chunk
         } else {
@@ -47,7 +50,7 @@ impl Decoder {
         if !self.header_read {
             if data.len() < HEADER_BYTES {
                 self.rest.extend_from_slice(&data);
-                return Ok(());
+                return Ok(ControlFlow::Continue(()));
             }
             if !data.starts_with(SIGNATURE) {
                 return Err(self.malformed("not the binary COPY format"));
@@ -60,13 +63,15 @@ impl Decoder {
             let Some(event) = self.row(&mut row)? else { break };
             data = row;
             self.after = event.position;
-            each(event)?;
+            if each(event)?.is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
         }
         // The trailer is a column count of -1.
         if !data.is_empty() && data.as_ref() != [0xff, 0xff] {
             self.rest.extend_from_slice(&data);
         }
-        Ok(())
+        Ok(ControlFlow::Continue(()))
     }
 
     pub(super) fn finish(self) -> Result<(), ReadFault> {
@@ -180,10 +185,11 @@ mod tests {
         let mut decoder = Decoder::new(Position::START);
         let mut positions = Vec::new();
         for chunk in chunks {
-            decoder.feed(Bytes::copy_from_slice(chunk), &mut |event| {
+            let fed = decoder.feed(Bytes::copy_from_slice(chunk), &mut |event| {
                 positions.push(event.position.0);
-                Ok(())
+                Ok(ControlFlow::Continue(()))
             })?;
+            assert!(fed.is_continue());
         }
         decoder.finish()?;
         Ok(positions)

@@ -18,7 +18,7 @@ use crate::{
     database::Database,
     lifecycle::Lifecycle,
     open::{Head, LogOptions, ask_head},
-    read::{ReadFault, read_after},
+    read::{MAX_READ_BYTES, ReadFault, read_after},
 };
 
 /// Events one catch-up read takes.
@@ -153,7 +153,8 @@ impl Hub {
         self.inner.appended.notify_one();
     }
 
-    /// At most `max` events after a position, when the ring still has them.
+    /// At most `max` events and about [`MAX_READ_BYTES`] after a position, when the ring still has
+    /// them.
     pub(crate) fn take_after(&self, after: Position, max: usize) -> Option<Vec<Arc<Recorded>>> {
         let ring = self.read();
         let oldest = ring.events.front().map_or_else(|| ring.last.next(), |event| event.position);
@@ -161,7 +162,14 @@ impl Hub {
             return None;
         }
         let skip = usize::try_from(oldest.distance_to(after.next())).ok()?;
-        Some(ring.events.range(skip.min(ring.events.len())..).take(max).cloned().collect())
+        let mut n_before = 0;
+        let fits = |event: &&Arc<Recorded>| {
+            let fits = n_before < MAX_READ_BYTES;
+            n_before += event.payload.len() + event.meta.len();
+            fits
+        };
+        let there = ring.events.range(skip.min(ring.events.len())..);
+        Some(there.take(max).take_while(fits).cloned().collect())
     }
 
     fn read(&self) -> RwLockReadGuard<'_, Ring> {

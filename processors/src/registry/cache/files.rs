@@ -11,10 +11,11 @@ use std::{
 };
 
 use tempfile::NamedTempFile;
-use weir_events::timestamp::Timestamp;
+use weir_events::{registry::EvictionCause, timestamp::Timestamp};
 
 use super::{
-    CacheKey, CachePlugin, CacheStats, Cached, META_SUFFIX, Meta,
+    CacheKey, CachePlugin, CacheStats, Cached, Evicted, Evictions, META_SUFFIX, Meta,
+    evicted::Teller,
     repair::{self, Repair, Workshop},
 };
 use crate::registry::lru::Lru;
@@ -29,6 +30,7 @@ struct Inner {
     max_bytes: u64,
     index: Mutex<Lru<CacheKey, Meta>>,
     workshop: Workshop,
+    teller: Teller,
 }
 
 impl FileCache {
@@ -44,13 +46,23 @@ impl FileCache {
                 let size = meta.size;
                 evicted.extend(index.put(key, meta, size));
             }
-            let inner = Inner { root, max_bytes, index: Mutex::new(index), workshop };
-            for (key, _) in evicted {
-                inner.unlink(&key)?;
+            let mut gone = Vec::new();
+            for (key, meta) in evicted {
+                if unlink(&root, &key)? {
+                    gone.push(Evicted { key, meta, cause: EvictionCause::Lru });
+                }
             }
+            let (index, teller) = (Mutex::new(index), Teller::new(gone));
+            let inner = Inner { root, max_bytes, index, workshop, teller };
             Ok((Self(Arc::new(inner)), repair))
         })
         .await
+    }
+
+    /// What this process forgets from now on, and what there was no room for when it was opened.
+    /// To be kept up with: who forgets waits for whoever asked for this.
+    pub fn evictions(&self) -> Evictions {
+        self.0.teller.listen()
     }
 
     async fn with<T: Send + 'static>(
@@ -79,8 +91,9 @@ impl CachePlugin for FileCache {
     async fn delete(&self, key: &CacheKey) -> io::Result<bool> {
         let key = key.clone();
         self.with(move |inner| {
-            inner.index().remove(&key);
-            inner.unlink(&key)
+            let meta = inner.index().remove(&key);
+            let meta = meta.or_else(|| read_meta(&described(&inner.body(&key))));
+            inner.evict(&key, meta, EvictionCause::Purged)
         })
         .await
     }
@@ -95,11 +108,12 @@ impl CachePlugin for FileCache {
     }
 
     async fn purge(&self) -> io::Result<u64> {
-        self.with(|inner| inner.remove_where(|_| true)).await
+        self.with(|inner| inner.remove_where(EvictionCause::Purged, |_| true)).await
     }
 
     async fn purge_expired(&self, now: Timestamp) -> io::Result<u64> {
-        self.with(move |inner| inner.remove_where(|meta| meta.expired_at(now))).await
+        let expired = move |meta: &Meta| meta.expired_at(now);
+        self.with(move |inner| inner.remove_where(EvictionCause::Expired, expired)).await
     }
 }
 
@@ -109,7 +123,7 @@ impl Inner {
     }
 
     fn body(&self, key: &CacheKey) -> PathBuf {
-        repair::files(&self.root).join(key.ecosystem.as_str()).join(&*key.package).join(&*key.file)
+        body(&self.root, key)
     }
 
     fn get(&self, key: &CacheKey) -> io::Result<Option<Cached>> {
@@ -163,33 +177,56 @@ impl Inner {
         let gone = index.put(key.clone(), meta, size);
         let kept = index.get(key).is_some();
         drop(index);
-        for (old, _) in gone.iter().filter(|(old, _)| !kept || old != key) {
-            self.unlink(old)?;
+        for (old, meta) in gone {
+            if !kept || old != *key {
+                self.evict(&old, Some(meta), EvictionCause::Lru)?;
+            }
         }
         Ok(())
     }
 
     fn forget(&self, key: &CacheKey) -> io::Result<bool> {
         self.index().remove(key);
-        self.unlink(key)
+        unlink(&self.root, key)
     }
 
-    fn unlink(&self, key: &CacheKey) -> io::Result<bool> {
-        let body = self.body(key);
-        let there = remove(&body)?;
-        remove(&described(&body))?;
+    /// Forgets an artifact on disk, and tells so if it was there: of several processes that forget
+    /// it at once, one does.
+    fn evict(&self, key: &CacheKey, meta: Option<Meta>, cause: EvictionCause) -> io::Result<bool> {
+        let there = unlink(&self.root, key)?;
+        if let Some(meta) = meta.filter(|_| there) {
+            self.teller.tell(Evicted { key: key.clone(), meta, cause });
+        }
         Ok(there)
     }
 
-    fn remove_where(&self, mut unwanted: impl FnMut(&Meta) -> bool) -> io::Result<u64> {
+    fn remove_where(
+        &self,
+        cause: EvictionCause,
+        mut unwanted: impl FnMut(&Meta) -> bool,
+    ) -> io::Result<u64> {
         // What other processes kept is found on disk only.
         let (found, _) = repair::scan(&self.root)?;
         let mut n_removed = 0;
-        for (key, _) in found.iter().filter(|(_, meta)| unwanted(meta)) {
-            n_removed += u64::from(self.forget(key)?);
+        for (key, meta) in found.into_iter().filter(|(_, meta)| unwanted(meta)) {
+            self.index().remove(&key);
+            n_removed += u64::from(self.evict(&key, Some(meta), cause)?);
         }
         Ok(n_removed)
     }
+}
+
+fn body(root: &Path, key: &CacheKey) -> PathBuf {
+    let (folder, file) = key.place();
+    repair::files(root).join(key.ecosystem.as_str()).join(folder).join(file)
+}
+
+/// Removes an artifact and its description; says whether it was there.
+fn unlink(root: &Path, key: &CacheKey) -> io::Result<bool> {
+    let body = body(root, key);
+    let there = remove(&body)?;
+    remove(&described(&body))?;
+    Ok(there)
 }
 
 pub(super) fn described(body: &Path) -> PathBuf {
@@ -373,6 +410,38 @@ mod tests {
         assert_eq!(cache.stats().entries, 1);
     }
 
+    #[tokio::test]
+    async fn each_that_is_forgotten_is_told_once_and_why() {
+        let root = tempfile::tempdir().unwrap();
+        let (cache, _) = open(root.path(), 100).await;
+        for file in ["a", "b", "c"] {
+            put(&cache, file, &[0; 4]).await;
+        }
+        drop(cache);
+        let (cache, _) = open(root.path(), 10).await;
+        let (other, _) = open(root.path(), 10).await;
+        let (mut told, mut also) = (cache.evictions(), other.evictions());
+        let mut next = async || {
+            let mut all: Vec<_> = told.waiting(10).into_iter().collect();
+            all.extend(also.waiting(10));
+            all.into_iter().map(|gone| (gone.key.file().to_owned(), gone.cause)).collect::<Vec<_>>()
+        };
+        assert_eq!(next().await.len(), 1, "what did not fit any more when it was opened");
+        put_with(&cache, "d", &[0; 4], Meta { ttl: Some(60), ..meta(4) }).await;
+        let lru = next().await;
+        assert!(matches!(lru.as_slice(), [(_, EvictionCause::Lru)]), "{lru:?}");
+        put_with(&cache, "d", &[0; 4], Meta { ttl: Some(61), ..meta(4) }).await;
+        assert_eq!(next().await, [], "replaced is not forgotten");
+        let late = Timestamp::EPOCH.plus_seconds(61);
+        assert_eq!(cache.purge_expired(late).await.unwrap(), 1);
+        assert_eq!(other.purge_expired(late).await.unwrap(), 0);
+        assert_eq!(next().await, [("d".to_owned(), EvictionCause::Expired)]);
+        put(&cache, "e", &[0; 1]).await;
+        assert!(cache.delete(&key("e")).await.unwrap());
+        assert_eq!(next().await, [("e".to_owned(), EvictionCause::Purged)]);
+        assert_eq!(cache.purge().await.unwrap(), next().await.len() as u64);
+    }
+
     #[test]
     fn a_key_stays_inside_the_tree() {
         for (package, file) in [
@@ -380,12 +449,21 @@ mod tests {
             ("six", ".."),
             ("six", "a/b"),
             ("a\\b", "c"),
+            ("a/../b", "c"),
+            ("/a", "c"),
+            ("a/", "c"),
+            ("a%2fb", "c"),
             ("", "a"),
             ("six", "a b"),
             ("six", "a.meta.json"),
         ] {
             assert_eq!(CacheKey::new(Ecosystem::Pypi, package, file), None, "{package} {file}");
         }
+        let scoped = CacheKey::new(Ecosystem::Npm, "@types/node", "node-1.0.0.tgz").unwrap();
+        let place = Path::new("files/npm/@types%2fnode/node-1.0.0.tgz");
+        assert_eq!(body(Path::new(""), &scoped), place);
+        let found = CacheKey::at(Ecosystem::Npm, "@types%2fnode", "node-1.0.0.tgz");
+        assert_eq!(found, Some(scoped));
         let key = key("a");
         assert_eq!((key.ecosystem(), key.package(), key.file()), (Ecosystem::Pypi, "six", "a"));
     }

@@ -115,7 +115,7 @@ fn whole(
     path: &Path,
     name: &str,
 ) -> Option<(CacheKey, Meta, std::time::SystemTime)> {
-    let key = CacheKey::new(ecosystem, package.file_name()?.to_str()?, name)?;
+    let key = CacheKey::at(ecosystem, package.file_name()?.to_str()?, name)?;
     let meta = read_meta(&described(path))?;
     let body = path.metadata().ok()?;
     (body.is_file() && body.len() == meta.size).then_some((key, meta, body.modified().ok()?))

@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 
 use serde_json::value::RawValue;
-use weir_aggregates::registry::pep440::Version;
+use weir_aggregates::registry::version::Version;
 
 use super::filename::{Filename, Project};
 use crate::{outbound::Url, registry::download::Promise};

@@ -7,8 +7,8 @@
 use std::fmt;
 
 use weir_aggregates::registry::{
-    name::{normalise, valid_pypi},
-    pep440::Version,
+    name::{normalise, valid},
+    version::Version,
 };
 use weir_events::registry::Ecosystem;
 
@@ -23,7 +23,7 @@ impl Project {
     /// Checks and normalises a name.
     #[must_use]
     pub fn new(name: &str) -> Option<Self> {
-        valid_pypi(name).then(|| Self(normalise(Ecosystem::Pypi, name).into()))
+        valid(Ecosystem::Pypi, name).then(|| Self(normalise(Ecosystem::Pypi, name).into()))
     }
 
     /// The name.
@@ -130,7 +130,7 @@ impl Sidecar {
 
 /// Reads a version as it stands in a file's name, where `_` is written for `-`.
 fn read_version(text: &str) -> Version {
-    if text.contains('_') { Version::parse(&text.replace('_', "-")) } else { Version::parse(text) }
+    Version::parse(Ecosystem::Pypi, &text.replace('_', "-"))
 }
 
 fn same(name: &str, project: &Project) -> bool {

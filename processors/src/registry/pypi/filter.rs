@@ -3,13 +3,14 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use weir_aggregates::registry::{
-    pep440::Version,
     rule::{CompiledRule, RuleSet},
     verdict::{Verdict, judge_among},
+    version::Version,
 };
 use weir_events::registry::{Ecosystem, Mask};
 
 use super::document::{Document, Yanked};
+use crate::registry::gate::{Changed, told};
 
 /// What becomes of a file in a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,11 +40,13 @@ pub struct Filtered {
     pub newest_allowed: Option<String>,
 }
 
-impl Filtered {
-    /// Whether the rules changed anything that a client sees in the list.
-    #[must_use]
-    pub fn changed(&self) -> bool {
-        !self.hidden.is_empty() || !self.marked.is_empty()
+impl Changed for Filtered {
+    fn hidden(&self) -> &[String] {
+        &self.hidden
+    }
+
+    fn marked(&self) -> &[String] {
+        &self.marked
     }
 }
 
@@ -82,7 +85,7 @@ pub fn filter(document: &Document, rules: &RuleSet) -> Filtered {
     // A version goes when its last file goes, or when a rule hides it and it has no file at all.
     let versions = document.versions.as_ref().map(|versions| {
         let stays = |text: &&String| {
-            let version = Version::parse(text);
+            let version = Version::parse(Ecosystem::Pypi, text);
             if listed.contains(&version) {
                 return true;
             }
@@ -111,12 +114,6 @@ fn fate_of(rule: &CompiledRule) -> Fate {
         Mask::Mark => Fate::Mark(told(rule).into()),
         Mask::DenyOnly => Fate::Keep,
     }
-}
-
-/// What a person is told about a rule: its reason, and its id to ask about.
-#[must_use]
-pub fn told(rule: &CompiledRule) -> String {
-    format!("Blocked by Weir: {} (rule {})", rule.rule.reason, rule.rule.id)
 }
 
 /// The better choice of two versions: a final release before any prerelease, then the newer one.
@@ -149,7 +146,7 @@ mod tests {
 
         let denied = filter(&six(), &rules(&[rule(1, "six", ">=1.17", Mask::DenyOnly)]));
         assert_eq!(denied.files, [Fate::Keep, Fate::Keep, Fate::Keep]);
-        assert!(!denied.changed() && marked.changed() && hidden.changed());
+        assert!(denied.hidden.is_empty() && denied.marked.is_empty());
         assert_eq!(denied.newest_allowed.as_deref(), Some("1.16.0"));
     }
 

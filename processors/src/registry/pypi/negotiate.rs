@@ -1,6 +1,8 @@
 //! Which form of a page a client wants (PEP 691): by `?format=`, else by `Accept` with its weights.
 
-use http::{HeaderMap, header::ACCEPT};
+use http::HeaderMap;
+
+use crate::registry::accept::{Accepted, Precision};
 
 /// A form of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -36,10 +38,19 @@ impl Form {
         }
     }
 
+    /// The name that always means the latest version.
+    const fn latest(self) -> &'static str {
+        match self {
+            Self::Json => "application/vnd.pypi.simple.latest+json",
+            Self::Html => "application/vnd.pypi.simple.latest+html",
+            Self::TextHtml => "text/html",
+        }
+    }
+
     /// Finds a form by its media type, or by the name that always means the latest version.
     fn find(media_type: &str) -> Option<Self> {
-        let latest = media_type.replace(".latest+", ".v1+");
-        Self::ALL.into_iter().find(|form| form.media_type() == latest)
+        let named = |form: &Self| form.media_type() == media_type || form.latest() == media_type;
+        Self::ALL.into_iter().find(named)
     }
 
     /// The form a client wants; `None` when it wants none of them (406).
@@ -51,66 +62,29 @@ impl Form {
             // A `+` that somebody did not escape.
             return Self::find(&format.replace(' ', "+").to_ascii_lowercase());
         }
-        let ranges = ranges(headers);
-        if ranges.is_empty() {
+        let accepted = Accepted::of(headers);
+        if accepted.is_empty() {
             return Some(Self::TextHtml);
         }
         // The highest weight wins; where only a wildcard asks, a browser or a person is likely.
         let rank = |form: &Self| {
-            let (precision, weight) = weight(*form, &ranges)?;
-            let preferred = match (precision, form) {
-                (0 | 1, Self::TextHtml) => 3,
+            let wish = accepted.wish(&[form.media_type(), form.latest()])?;
+            let preferred = match (wish.precision, form) {
+                (Precision::Anything | Precision::Kind, Self::TextHtml) => 3,
                 (_, Self::Json) => 2,
                 (_, Self::Html) => 1,
                 (_, Self::TextHtml) => 0,
             };
-            Some((weight, precision, preferred))
+            Some((wish, preferred))
         };
         Self::ALL.into_iter().filter(|form| rank(form).is_some()).max_by_key(rank)
     }
 }
 
-/// A range of media types and its weight in thousandths.
-struct Range {
-    media_type: String,
-    weight: u16,
-}
-
-fn ranges(headers: &HeaderMap) -> Vec<Range> {
-    let values = headers.get_all(ACCEPT).into_iter().filter_map(|value| value.to_str().ok());
-    let ranges = values.flat_map(|value| value.split(',')).take(64).map(|range| {
-        let (media_type, parameters) = range.split_once(';').unwrap_or((range, ""));
-        let weight = parameters
-            .split(';')
-            .filter_map(|parameter| parameter.split_once('='))
-            .find(|(name, _)| name.trim().eq_ignore_ascii_case("q"))
-            .map_or(1000, |(_, weight)| thousandths(weight.trim()));
-        Range { media_type: media_type.trim().to_ascii_lowercase(), weight }
-    });
-    ranges.filter(|range| !range.media_type.is_empty()).collect()
-}
-
-fn thousandths(weight: &str) -> u16 {
-    let (whole, fraction) = weight.split_once('.').unwrap_or((weight, ""));
-    let digits = fraction.bytes().chain(*b"000").take(3);
-    let fraction = digits.fold(0, |sum, b| sum * 10 + u16::from(b.saturating_sub(b'0').min(9)));
-    if whole == "0" { fraction } else { 1000 }
-}
-
-/// How precisely the ranges name a form, and how much it is wanted by the most precise one.
-fn weight(form: Form, ranges: &[Range]) -> Option<(u8, u16)> {
-    let precision = |range: &Range| match range.media_type.as_str() {
-        "*/*" => Some(0),
-        "application/*" if form != Form::TextHtml => Some(1),
-        "text/*" if form == Form::TextHtml => Some(1),
-        exact => (Form::find(exact) == Some(form)).then_some(2),
-    };
-    let named = ranges.iter().filter_map(|range| Some((precision(range)?, range.weight)));
-    named.max().filter(|(_, weight)| *weight > 0)
-}
-
 #[cfg(test)]
 mod tests {
+    use http::header::ACCEPT;
+
     use super::*;
 
     fn wanted(accept: &str) -> Option<Form> {

@@ -1,10 +1,8 @@
-//! Pages as clients get them: filtered and written once for each document, policy revision and
-//! form, never once a request.
+//! Projects' pages as clients get them.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use bytes::Bytes;
-use http::HeaderValue;
 use weir_aggregates::registry::rule::RuleSet;
 use weir_log::lifecycle::Lifecycle;
 
@@ -14,23 +12,12 @@ use super::{
     filter::{Filtered, filter},
     negotiate::Form,
     render::render,
-    upstream::Open,
 };
 use crate::registry::{
-    flights::{Flights, GivenUp},
-    lru::Lru,
+    documents::Open,
+    flights::GivenUp,
+    renderings::{Rendering, Renderings},
 };
-
-/// A page, ready to be sent.
-#[derive(Debug)]
-pub struct Representation {
-    /// Its bytes.
-    pub body: Bytes,
-    /// Its strong validator: other bytes, another policy or another form have another one.
-    pub etag: HeaderValue,
-    /// What the rules made of it.
-    pub filtered: Arc<Filtered>,
-}
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct Key {
@@ -42,63 +29,34 @@ struct Key {
 
 /// Pages ready to be sent.
 #[derive(Debug)]
-pub struct Pages {
-    kept: Arc<Mutex<Lru<Key, Arc<Representation>>>>,
-    flights: Flights<Key, Option<Arc<Representation>>>,
-}
+pub struct Pages(Renderings<Key, Filtered>);
 
 impl Pages {
     /// Nothing written yet.
     pub fn new(max_bytes: u64, lifecycle: &Lifecycle) -> Self {
-        Self {
-            kept: Arc::new(Mutex::new(Lru::new(max_bytes))),
-            flights: Flights::new("pypi rendering", lifecycle.clone()),
-        }
+        Self(Renderings::new("pypi rendering", max_bytes, lifecycle))
     }
 
     /// A page as these rules leave it, in this form. What is large keeps its room until it is
     /// written, also when nobody waits for it any more.
     pub async fn page(
         &self,
-        open: &Open,
+        open: &Open<Document>,
         rules: &Arc<RuleSet>,
         form: Form,
-    ) -> Result<Arc<Representation>, GivenUp> {
+    ) -> Result<Arc<Rendering<Filtered>>, GivenUp> {
         let (document, project) = (&open.document, open.document.project.clone());
         let key = Key { project, document: document.digest, revision: rules.revision, form };
-        let known = self.kept.lock().unwrap_or_else(PoisonError::into_inner).get(&key).cloned();
-        if let Some(page) = known {
-            return Ok(page);
-        }
         let (open, rules) = (open.clone(), Arc::clone(rules));
-        let (kept, ours) = (Arc::clone(&self.kept), key.clone());
-        let work = || async move {
-            let writing = move || Arc::new(write(&open.document, &rules, form));
-            let page = tokio::task::spawn_blocking(writing).await.ok()?;
-            let weight = (page.body.len() + 32 * page.filtered.files.len()) as u64 + 1_024;
-            kept.lock().unwrap_or_else(PoisonError::into_inner).put(
-                ours,
-                Arc::clone(&page),
-                weight,
-            );
-            Some(page)
-        };
-        self.flights.join(key, work).await?.ok_or(GivenUp)
+        self.0.get(key, move || write(&open.document, &rules, form)).await
     }
 }
 
-fn write(document: &Document, rules: &RuleSet, form: Form) -> Representation {
+fn write(document: &Document, rules: &RuleSet, form: Form) -> Rendering<Filtered> {
     let filtered = Arc::new(filter(document, rules));
     let body = Bytes::from(render(document, &filtered, form));
-    let mut hasher = blake3::Hasher::new_derive_key("weir pypi page etag v1");
-    hasher.update(&rules.revision.to_be_bytes());
-    hasher.update(form.media_type().as_bytes());
-    hasher.update(&body);
-    let etag = hasher.finalize().to_hex();
-    let short = etag.get(..32).unwrap_or_default();
-    let etag =
-        HeaderValue::try_from(format!("\"{short}\"")).unwrap_or(HeaderValue::from_static("\"\""));
-    Representation { body, etag, filtered }
+    let n_fates = 32 * filtered.files.len() as u64;
+    Rendering::new(body, rules.revision, form.media_type(), filtered, n_fates)
 }
 
 #[cfg(test)]

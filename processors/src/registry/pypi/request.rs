@@ -1,10 +1,8 @@
 //! Understands what a client asks: which page or file, in which form, which part, if changed.
 
-use std::ops::Range;
-
 use http::{
-    HeaderMap, HeaderName, HeaderValue, Method, StatusCode,
-    header::{ALLOW, IF_NONE_MATCH, IF_RANGE, LOCATION, RANGE},
+    HeaderValue, Method, StatusCode,
+    header::{ALLOW, LOCATION},
 };
 use percent_encoding::percent_decode_str;
 
@@ -12,22 +10,15 @@ use super::{
     filename::{Filename, Project},
     negotiate::Form,
 };
-use crate::{
-    outbound::Trail,
-    registry::{answer::Answer, plugin::Asked},
-};
+use crate::registry::{answer::Answer, asking::Asking, plugin::Asked};
 
 /// A request that was understood.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Request {
     /// What it is about.
     pub target: Target,
-    /// Whether only the headers are wanted.
-    pub head: bool,
-    /// The validators the client has, as they came.
-    pub if_none_match: Option<String>,
-    /// The Weirs it has come through.
-    pub trail: Trail,
+    /// How it is asked for.
+    pub asking: Asking,
 }
 
 /// What a request is about.
@@ -46,58 +37,7 @@ pub enum Target {
         project: Project,
         /// The file's name.
         filename: Filename,
-        /// The part that is wanted.
-        part: Option<Part>,
-        /// Only if the file still has this validator; otherwise all of it.
-        if_range: Option<String>,
     },
-}
-
-/// A part of a file: `bytes=…` with one range.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Part {
-    /// From here on.
-    From(u64),
-    /// From here up to there, both included.
-    Between(u64, u64),
-    /// So many bytes at the end.
-    Last(u64),
-}
-
-impl Part {
-    /// Reads one range; several at once are answered with the whole file.
-    fn parse(value: &str) -> Option<Self> {
-        let (from, to) = value.strip_prefix("bytes=")?.trim().split_once('-')?;
-        match (from, to) {
-            ("", last) => last.parse().ok().map(Self::Last),
-            (from, "") => from.parse().ok().map(Self::From),
-            (from, to) => {
-                let (from, to) = (from.parse().ok()?, to.parse().ok()?);
-                (from <= to).then_some(Self::Between(from, to))
-            }
-        }
-    }
-
-    /// The bytes of a file of this size; `None` when it has none of them.
-    #[must_use]
-    pub fn of(self, size: u64) -> Option<Range<u64>> {
-        let range = match self {
-            Self::From(from) => from..size,
-            Self::Between(from, to) => from..size.min(to.saturating_add(1)),
-            Self::Last(n) => size.saturating_sub(n)..size,
-        };
-        (range.start < range.end).then_some(range)
-    }
-}
-
-impl Request {
-    /// Whether the client has what has this validator.
-    #[must_use]
-    pub fn has(&self, etag: &HeaderValue) -> bool {
-        let (Some(known), Ok(etag)) = (&self.if_none_match, etag.to_str()) else { return false };
-        known.trim() == "*"
-            || known.split(',').any(|known| known.trim().trim_start_matches("W/") == etag)
-    }
 }
 
 /// Understands a request, or answers it at once.
@@ -114,17 +54,12 @@ pub fn parse(asked: &Asked<'_>) -> Result<Request, Box<Answer>> {
         )),
         ["simple", name] => page(name, false, asked),
         ["simple", name, ""] => page(name, true, asked),
-        ["files", project, file] => file_of(project, file, asked),
+        ["files", project, file] => file_of(project, file),
         _ => {
             Err(answered(StatusCode::NOT_FOUND, "there is simple/PROJECT/ and files/PROJECT/FILE"))
         }
     }?;
-    Ok(Request {
-        target,
-        head: asked.method == Method::HEAD,
-        if_none_match: text(asked.headers, IF_NONE_MATCH),
-        trail: Trail::of(asked.headers),
-    })
+    Ok(Request { target, asking: Asking::of(asked) })
 }
 
 fn page(name: &str, slash: bool, asked: &Asked<'_>) -> Result<Target, Box<Answer>> {
@@ -149,12 +84,11 @@ fn page(name: &str, slash: bool, asked: &Asked<'_>) -> Result<Target, Box<Answer
     }
 }
 
-fn file_of(project: &str, file: &str, asked: &Asked<'_>) -> Result<Target, Box<Answer>> {
+fn file_of(project: &str, file: &str) -> Result<Target, Box<Answer>> {
     let nowhere = || answered(StatusCode::NOT_FOUND, "no file can have this name");
     let project = Project::new(&decoded(project)?).ok_or_else(nowhere)?;
     let filename = Filename::new(&decoded(file)?).ok_or_else(nowhere)?;
-    let part = text(asked.headers, RANGE).and_then(|range| Part::parse(&range));
-    Ok(Target::File { project, filename, part, if_range: text(asked.headers, IF_RANGE) })
+    Ok(Target::File { project, filename })
 }
 
 /// Decodes a part of the path, once. What it must not be is decided by what it is a name of.
@@ -163,17 +97,14 @@ fn decoded(part: &str) -> Result<String, Box<Answer>> {
     decoded.map(Into::into).map_err(|_| answered(StatusCode::BAD_REQUEST, "the path is not UTF-8"))
 }
 
-fn text(headers: &HeaderMap, name: HeaderName) -> Option<String> {
-    headers.get(name)?.to_str().ok().map(str::to_owned)
-}
-
 fn answered(status: StatusCode, text: impl Into<String>) -> Box<Answer> {
     Box::new(Answer::text(status, text))
 }
 
 #[cfg(test)]
 mod tests {
-    use http::header::ACCEPT;
+    use bytes::Bytes;
+    use http::{HeaderMap, header::ACCEPT};
 
     use super::*;
 
@@ -181,9 +112,19 @@ mod tests {
         ask_with(path, &HeaderMap::new())
     }
 
+    fn asked<'a>(
+        method: &'a Method,
+        path: &'a str,
+        query: Option<&'a str>,
+        headers: &'a HeaderMap,
+    ) -> Asked<'a> {
+        static NO_BODY: Bytes = Bytes::new();
+        Asked { method, path, query, headers, base: "", body: &NO_BODY }
+    }
+
     fn ask_with(path: &str, headers: &HeaderMap) -> Result<Request, Box<Answer>> {
         let (path, query) = path.split_once('?').map_or((path, None), |(p, q)| (p, Some(q)));
-        parse(&Asked { method: &Method::GET, path, query, headers })
+        parse(&asked(&Method::GET, path, query, headers))
     }
 
     #[test]
@@ -232,46 +173,12 @@ mod tests {
     #[test]
     fn nothing_is_written_and_unknown_forms_are_not_acceptable() {
         let headers = HeaderMap::new();
-        let asked =
-            Asked { method: &Method::POST, path: "/simple/six/", query: None, headers: &headers };
-        let answer = parse(&asked).unwrap_err();
+        let answer = parse(&asked(&Method::POST, "/simple/six/", None, &headers)).unwrap_err();
         assert_eq!(answer.status, StatusCode::METHOD_NOT_ALLOWED);
         assert_eq!(answer.headers[ALLOW], "GET, HEAD");
         let mut headers = HeaderMap::new();
         headers.insert(ACCEPT, HeaderValue::from_static("image/png"));
         let answer = ask_with("/simple/six/", &headers).unwrap_err();
         assert_eq!(answer.status, StatusCode::NOT_ACCEPTABLE);
-    }
-
-    #[test]
-    fn one_range_is_a_part_and_several_are_the_whole() {
-        for (value, part, of_ten) in [
-            ("bytes=0-3", Some(Part::Between(0, 3)), Some(0..4)),
-            ("bytes=4-99", Some(Part::Between(4, 99)), Some(4..10)),
-            ("bytes=4-", Some(Part::From(4)), Some(4..10)),
-            ("bytes=-3", Some(Part::Last(3)), Some(7..10)),
-            ("bytes=-99", Some(Part::Last(99)), Some(0..10)),
-            ("bytes=10-", Some(Part::From(10)), None),
-            ("bytes=-0", Some(Part::Last(0)), None),
-            ("bytes=0-18446744073709551615", Some(Part::Between(0, u64::MAX)), Some(0..10)),
-            ("bytes=3-1", None, None),
-            ("bytes=0-1,3-4", None, None),
-            ("lines=0-1", None, None),
-            ("bytes=a-b", None, None),
-        ] {
-            assert_eq!(Part::parse(value), part, "{value}");
-            assert_eq!(part.and_then(|part| part.of(10)), of_ten, "{value}");
-        }
-    }
-
-    #[test]
-    fn a_validator_is_found_among_those_the_client_has() {
-        let has = |known: &'static str| {
-            let mut headers = HeaderMap::new();
-            headers.insert(IF_NONE_MATCH, HeaderValue::from_static(known));
-            ask_with("/simple/six/", &headers).unwrap().has(&HeaderValue::from_static("\"a\""))
-        };
-        assert!(has("\"a\"") && has("\"b\", W/\"a\"") && has("*"));
-        assert!(!has("\"b\"") && !has("a"));
     }
 }

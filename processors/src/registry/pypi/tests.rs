@@ -1,7 +1,7 @@
 //! Python packages end to end, against an upstream in this process.
 
-mod fake;
 mod files;
+mod index;
 mod outside;
 mod pages;
 
@@ -16,7 +16,7 @@ use weir_aggregates::registry::rule::RuleSet;
 use weir_events::registry::{Event, Rule};
 use weir_log::lifecycle::Lifecycle;
 
-use self::fake::Fake;
+pub(super) use self::index::{Index, content};
 use super::{Config, Pypi};
 use crate::{
     caller::Caller,
@@ -27,6 +27,7 @@ use crate::{
         ledger::Ledger,
         plugin::{Asked, RegistryPlugin},
         policy::Policy,
+        testing::{Canned, Fake, body, names, text},
     },
 };
 
@@ -92,7 +93,8 @@ impl Weir {
             .iter()
             .map(|(name, value)| (name.clone(), HeaderValue::from_str(value).unwrap()))
             .collect();
-        let asked = Asked { method: &method, path, query, headers: &headers };
+        let (base, body) = ("", &Bytes::new());
+        let asked = Asked { method: &method, path, query, headers: &headers, base, body };
         match self.pypi.parse_request(&asked) {
             Ok(request) => self.pypi.handle_request(request, &Caller::principal("ci", "ci")).await,
             Err(answer) => *answer,
@@ -100,42 +102,13 @@ impl Weir {
     }
 
     fn events(&self) -> Vec<Event> {
-        self.pypi.ledger.events()
+        self.pypi.gate.ledger().events()
     }
 
     /// The names of what was recorded, in order.
     fn recorded(&self) -> Vec<&'static str> {
-        self.events()
-            .iter()
-            .map(|event| match event {
-                Event::PackageAllowed(_) => "allowed",
-                Event::PackageBlocked(_) => "blocked",
-                Event::MetadataFiltered(_) => "filtered",
-                Event::CacheStored(_) => "stored",
-                Event::UpstreamRejected(_) => "rejected",
-                _ => "other",
-            })
-            .collect()
+        names(&self.events())
     }
-}
-
-/// Reads a body; an error where it breaks off.
-async fn body(answer: Answer) -> Result<Bytes, String> {
-    match answer.body {
-        Body::Empty => Ok(Bytes::new()),
-        Body::Whole(bytes) => Ok(bytes),
-        Body::Stream(mut stream) => {
-            let mut all = Vec::new();
-            while let Some(piece) = stream.next().await {
-                all.extend_from_slice(&piece.map_err(|fault| fault.to_string())?);
-            }
-            Ok(all.into())
-        }
-    }
-}
-
-async fn text(answer: Answer) -> String {
-    String::from_utf8(body(answer).await.unwrap().to_vec()).unwrap()
 }
 
 fn url(text: &str) -> Url {

@@ -119,3 +119,37 @@ async fn an_archived_stream_takes_no_more_events() {
     let refused = log.log.append(facts("old", &[allowed(2)])).await.expect_err("it is archived");
     assert!(matches!(refused, AppendFault::Archived(_)), "{refused}");
 }
+
+#[tokio::test]
+async fn an_archived_stream_fails_the_appends_that_name_it_and_not_their_neighbours() {
+    let database = TestDatabase::create().await;
+    let log = database.log().await;
+    log.log.append(facts("old", &[allowed(1)])).await.expect("append");
+    sqlx::query("UPDATE log.streams SET archived = true WHERE name = 'old'")
+        .execute(&mut database.intruder().await)
+        .await
+        .expect("archive it");
+    // First with a stream the writer has never seen, then with streams it knows: two ways through
+    // the database.
+    for round in 2..4 {
+        let both = {
+            let mut both = facts("live", &[allowed(round)]);
+            both.writes.extend(facts("old", &[allowed(round)]).writes);
+            both
+        };
+        // Handed over before the writer has its turn: one batch.
+        let (alone, beside, both) = tokio::join!(
+            log.log.append(facts("old", &[allowed(round)])),
+            log.log.append(facts("live", &[allowed(round)])),
+            log.log.append(both),
+        );
+        for refused in [alone, both] {
+            let refused = refused.expect_err("it is archived");
+            let named = matches!(&refused, AppendFault::Archived(name) if name.as_str() == "old");
+            assert!(named, "round {round}: {refused}");
+        }
+        let beside = beside.expect("it has nothing to do with the archived one");
+        assert!(matches!(beside, Outcome::Appended(_)), "round {round}: {beside:?}");
+    }
+    assert_eq!(log.log.ask_head().await.expect("the head").position, Position(3));
+}

@@ -84,7 +84,7 @@ async fn blocks_are_listed_newest_first_page_by_page_and_counted_per_version() {
     assert_eq!(positions, (1..=40).rev().collect::<Vec<_>>());
     let filter = block_log::Filter {
         ecosystem: Some(Ecosystem::Pypi),
-        package: Some("six".to_owned()),
+        packages: Some(vec!["six".to_owned()]),
         source: Some("rules".to_owned()),
         principal: Some("tester".to_owned()),
     };
@@ -92,7 +92,7 @@ async fn blocks_are_listed_newest_first_page_by_page_and_counted_per_version() {
     assert_eq!(rows.len(), 40);
     assert_eq!(rows[0].reason, "six 1.3 is not to be used here");
     assert_eq!((rows[0].version.as_deref(), rows[0].mask), (Some("1.3"), Mask::Mark));
-    let other = block_log::Filter { package: Some("seven".to_owned()), ..filter };
+    let other = block_log::Filter { packages: Some(vec!["seven".to_owned()]), ..filter };
     assert!(block_log::list(database, &other, None, 10).await.expect("rows").is_empty());
 
     let packages = blocked_packages::list(database, None, 10).await.expect("rows");

@@ -6,6 +6,7 @@ use std::time::Instant;
 use sqlx::{Connection as _, PgConnection, Row as _};
 use weir_events::position::Position;
 use weir_events::timestamp::Timestamp;
+use weir_log::activity::{self, OldestTransaction};
 use weir_log::database::{Database, DatabaseFault};
 use weir_log::leaf;
 use weir_processors::clock::{Clock as _, SystemClock};
@@ -42,12 +43,6 @@ const SETTINGS: &str = "
                    'server_version', 'server_version_num')";
 
 const NOW: &str = "SELECT clock_timestamp() AS now";
-
-const OLDEST: &str = "
-    SELECT coalesce(extract(epoch FROM clock_timestamp() - min(xact_start)), 0)::float8 AS seconds,
-           (array_agg(application_name ORDER BY xact_start))[1] AS application
-    FROM pg_stat_activity
-    WHERE xact_start IS NOT NULL AND pid <> pg_backend_pid() AND backend_type = 'client backend'";
 
 pub(super) async fn check(context: &Context, config: &Config, url: &str) -> Vec<Checked> {
     let section = &config.database;
@@ -160,14 +155,11 @@ async fn skew(connection: &mut PgConnection) -> Result<Checked, DatabaseFault> {
 
 async fn oldest_transaction(connection: &mut PgConnection) -> Result<Checked, DatabaseFault> {
     const WHAT: &str = "open transactions";
-    let fault = DatabaseFault::of("ask for open transactions");
-    let row = sqlx::query(OLDEST).fetch_one(connection).await.map_err(&fault)?;
-    let seconds: f64 = row.try_get("seconds").map_err(&fault)?;
-    let application: Option<String> = row.try_get("application").map_err(&fault)?;
+    let OldestTransaction { age, application } = activity::oldest_transaction(connection).await?;
+    let seconds = age.as_secs_f64();
     if seconds <= MAX_TRANSACTION_SECONDS {
         return Ok(Checked::ok(WHAT, format!("the oldest is {} old", span(seconds))));
     }
-    let application = application.filter(|name| !name.is_empty());
     let who = application.unwrap_or_else(|| "a client without a name".to_owned());
     let why = format!("{who} has one open for {}: dead rows pile up meanwhile", span(seconds));
     let fix =
@@ -182,18 +174,23 @@ async fn log(context: &Context, opened: &Opened) -> Vec<Checked> {
 async fn hashes(opened: &Opened) -> Checked {
     const WHAT: &str = "hash chain";
     let head = opened.log.head();
-    let after = Position((head.0 - i64::try_from(HASHED).unwrap_or(0)).max(0));
-    match opened.log.read(after, HASHED).await {
-        Ok(events) => match events.iter().find(|event| leaf::of_recorded(event) != event.hash) {
-            None => Checked::ok(WHAT, format!("the last {} events fit their hashes", events.len())),
-            Some(event) => Checked::fail(
-                WHAT,
-                format!("the event at position {} was changed", event.position),
-                "weir verify",
-            ),
-        },
-        Err(fault) => Checked::fail(WHAT, chain(&fault), "weir verify"),
+    let mut at = Position((head.0 - i64::try_from(HASHED).unwrap_or(0)).max(0));
+    let mut n_fit = 0;
+    // Large events come in several pages.
+    while n_fit < HASHED {
+        let events = match opened.log.read(at, HASHED - n_fit).await {
+            Ok(events) => events,
+            Err(fault) => return Checked::fail(WHAT, chain(&fault), "weir verify"),
+        };
+        if let Some(event) = events.iter().find(|event| leaf::of_recorded(event) != event.hash) {
+            let why = format!("the event at position {} was changed", event.position);
+            return Checked::fail(WHAT, why, "weir verify");
+        }
+        let Some(end) = events.last().map(|event| event.position) else { break };
+        at = end;
+        n_fit += events.len();
     }
+    Checked::ok(WHAT, format!("the last {n_fit} events fit their hashes"))
 }
 
 async fn projections(context: &Context, opened: &Opened) -> Checked {

@@ -5,21 +5,20 @@ use std::time::Duration;
 use reqwest::Url;
 use reqwest::header::{ACCEPT, HeaderMap, HeaderValue};
 use uuid::Uuid;
+use weir_events::registry::Ecosystem;
 use weir_processors::outbound::{Ask, Encoding, Limits, Outbound, Reach, Trail};
 
 use super::Checked;
 use crate::cli::ServerArgs;
 use crate::client::Client;
-use crate::config::{Config, HttpUrl, without_password};
+use crate::config::registries::{Registry, goods, upstream_key};
+use crate::config::{Config, without_password};
 use crate::context::Context;
 use crate::discovery;
 use crate::environment;
 use crate::exit::{Failure, chain};
 
-const WHAT: &str = "pypi upstream";
 const WITHIN: Duration = Duration::from_secs(10);
-/// A project that every index has, since pip installs itself.
-const PROJECT: &str = "pip/";
 const PROXY_VARIABLES: [&str; 6] =
     ["HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"];
 
@@ -43,64 +42,110 @@ pub(super) async fn ui(context: &Context) -> Option<Checked> {
     })
 }
 
+/// How an upstream is asked whether it is one.
+struct Probe {
+    what: &'static str,
+    /// What every registry of its kind has.
+    path: &'static str,
+    accept: &'static str,
+    /// What the upstream's address should be.
+    address: &'static str,
+}
+
+const fn probe(ecosystem: Ecosystem) -> Option<Probe> {
+    Some(match ecosystem {
+        Ecosystem::Pypi => Probe {
+            what: "pypi upstream",
+            path: "pip/",
+            accept: "application/vnd.pypi.simple.v1+json, text/html",
+            address: "the index, up to and with its `simple/`",
+        },
+        Ecosystem::Npm => Probe {
+            what: "npm upstream",
+            path: "npm",
+            accept: "application/vnd.npm.install-v1+json",
+            address: "the registry, as `npm config get registry` prints it",
+        },
+        Ecosystem::Cargo => Probe {
+            what: "cargo upstream",
+            path: "config.json",
+            accept: "application/json",
+            address: "the sparse index, the folder of its config.json",
+        },
+        // Have no section yet.
+        Ecosystem::Go | Ecosystem::Docker => return None,
+    })
+}
+
 pub(super) async fn check(config: &Config, offline: bool) -> Vec<Checked> {
-    let pypi = &config.registries.pypi;
-    if !pypi.enabled {
-        return vec![Checked::ok(WHAT, "disabled")];
-    }
-    let Some(HttpUrl(upstream)) = &pypi.upstream else {
-        let fix = "run `weir init`, or set registries.pypi.upstream";
-        return vec![Checked::warn(WHAT, "not set: Python packages are not served", fix)];
-    };
-    if discovery::is_itself(upstream, &config.server) {
-        let fix = "set registries.pypi.upstream to the index behind it";
-        return vec![Checked::fail(WHAT, "it is this Weir itself", fix)];
-    }
     let mut checked = Vec::new();
+    for registry in config.registries.all() {
+        let Some(probe) = probe(registry.ecosystem) else { continue };
+        checked.extend(upstream(config, &registry, &probe, offline).await);
+    }
     let proxies = PROXY_VARIABLES.into_iter().filter(|name| environment::is_set(name));
     let proxies: Vec<&str> = proxies.collect();
     if !proxies.is_empty() {
         let why = format!("{} set, which Weir does not use", proxies.join(", "));
-        let fix = "point registries.pypi.upstream at an index that is reachable without a proxy";
+        let fix = "point the upstreams at registries that are reachable without a proxy";
         checked.push(Checked::warn("proxy", why, fix));
     }
-    if offline {
-        return checked;
-    }
-    let shown = without_password(upstream.as_str());
-    checked.push(match ask(upstream).await {
-        Ok(200) => Checked::ok(WHAT, format!("{shown} answers")),
-        Ok(status @ (401 | 403)) => Checked::fail(
-            WHAT,
-            format!("{shown} answers {status}"),
-            "put user name and password into registries.pypi.upstream: https://${USER}:${PASSWORD}@…",
-        ),
-        Ok(status) => Checked::fail(
-            WHAT,
-            format!("{shown} answers {status} for {PROJECT}"),
-            "set registries.pypi.upstream to the index, up to and with its `simple/`",
-        ),
-        Err(failure) => Checked::fail(
-            WHAT,
-            format!("{shown} does not answer: {}", failure.message),
-            "check the network, and registries.pypi.upstream",
-        ),
-    });
     checked
 }
 
-async fn ask(upstream: &Url) -> Result<u16, Failure> {
-    let (reach, bare) = Reach::of_upstream(upstream)?;
+async fn upstream(
+    config: &Config,
+    registry: &Registry<'_>,
+    probe: &Probe,
+    offline: bool,
+) -> Option<Checked> {
+    let (what, key) = (probe.what, upstream_key(registry.ecosystem));
+    if !registry.enabled {
+        return Some(Checked::ok(what, "disabled"));
+    }
+    let Some(upstream) = registry.upstream else {
+        let why = format!("not set: {} are not served", goods(registry.ecosystem));
+        return Some(Checked::warn(what, why, format!("run `weir init`, or set {key}")));
+    };
+    if discovery::is_itself(upstream, &config.server) {
+        let fix = format!("set {key} to the registry behind it");
+        return Some(Checked::fail(what, "it is this Weir itself", fix));
+    }
+    if offline {
+        return None;
+    }
+    let shown = without_password(upstream.as_str());
+    Some(match ask(upstream, probe).await {
+        Ok(200) => Checked::ok(what, format!("{shown} answers")),
+        Ok(status @ (401 | 403)) => Checked::fail(
+            what,
+            format!("{shown} answers {status}"),
+            format!("put user name and password into {key}: https://${{USER}}:${{PASSWORD}}@…"),
+        ),
+        Ok(status) => Checked::fail(
+            what,
+            format!("{shown} answers {status} for {}", probe.path),
+            format!("set {key} to {}", probe.address),
+        ),
+        Err(failure) => Checked::fail(
+            what,
+            format!("{shown} does not answer: {}", failure.message),
+            format!("check the network, and {key}"),
+        ),
+    })
+}
+
+async fn ask(upstream: &Url, probe: &Probe) -> Result<u16, Failure> {
+    let (reach, mut url) = Reach::of_upstream(upstream)?;
+    let slash = if url.path().ends_with('/') { "" } else { "/" };
+    url.set_path(&format!("{}{slash}{}", url.path(), probe.path));
     let outbound = Outbound::new(Uuid::nil(), Limits::default())?;
-    let mut headers = HeaderMap::new();
-    headers
-        .insert(ACCEPT, HeaderValue::from_static("application/vnd.pypi.simple.v1+json, text/html"));
     let ask = Ask {
         method: reqwest::Method::GET,
-        url: bare.join(PROJECT)?,
+        url,
         reach: &reach,
         encoding: Encoding::Decoded,
-        headers,
+        headers: HeaderMap::from_iter([(ACCEPT, HeaderValue::from_static(probe.accept))]),
         trail: &Trail::default(),
     };
     match tokio::time::timeout(WITHIN, outbound.open(ask)).await {

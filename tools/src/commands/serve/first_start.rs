@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use tracing::warn;
 
 use super::parts::Parts;
+use crate::config::registries::{goods, upstream_key};
 use crate::config::{self, FlagValue};
 use crate::context::Context;
 use crate::discovery::{self, Found};
@@ -23,32 +24,41 @@ pub(super) struct Admin {
     pub(super) kept_in: Option<PathBuf>,
 }
 
-/// Writes `weir.yaml` in the data directory, with this machine's own index, unless there is a
+/// Writes `weir.yaml` in the data directory, with the registries this machine uses, unless there is a
 /// configuration already.
 pub(super) fn write_config(context: &Context, flags: &[FlagValue]) -> Result<(), Failure> {
     let loaded = context.load(flags)?;
-    let pypi = &loaded.config.registries.pypi;
-    if loaded.file.is_some() || pypi.upstream.is_some() || !pypi.enabled {
+    if loaded.file.is_some() {
         return Ok(());
     }
-    let found = runtime::runtime()?.block_on(discovery::pypi(&loaded.config.server));
-    match found {
-        Ok(Found { upstream, by }) => {
-            let path = context.data_dir.join(config::FILE);
-            let set = [("registries.pypi.upstream", upstream.to_string())];
-            write_new(&path, &config::example(&set))?;
-            context.output.say(&format!(
-                "wrote {}: Python packages come from {}, as {by} says",
-                path.display(),
-                config::without_password(upstream.0.as_str())
-            ));
-        }
-        Err(unknown) => context.output.say(&format!(
-            "warning: Python packages are not served: {}; set registries.pypi.upstream in {} \
-             (`weir init` writes one)",
-            chain(&unknown),
-            context.data_dir.join(config::FILE).display()
-        )),
+    let registries = loaded.config.registries.all().into_iter();
+    let wanted = registries.filter(|registry| registry.enabled && registry.upstream.is_none());
+    let wanted: Vec<_> = wanted.map(|registry| registry.ecosystem).collect();
+    let asking = discovery::ask_all(wanted, &loaded.config.server);
+    let answers = runtime::runtime()?.block_on(asking);
+    let path = context.data_dir.path().join(config::FILE);
+    let known = answers.iter().filter_map(|(ecosystem, answer)| {
+        Some((upstream_key(*ecosystem), answer.as_ref().ok()?.upstream.to_string()))
+    });
+    let set: Vec<_> = known.collect();
+    if !set.is_empty() {
+        write_new(&path, &config::example(&set))?;
+        context.output.say(&format!("wrote {}", path.display()));
+    }
+    for (ecosystem, answer) in answers {
+        let goods = goods(ecosystem);
+        context.output.say(&match answer {
+            Ok(Found { upstream, by }) => {
+                let upstream = config::without_password(upstream.0.as_str());
+                format!("{goods} come from {upstream}, as {by} says")
+            }
+            Err(unknown) => format!(
+                "warning: {goods} are not served: {}; set {} in {} (`weir init` writes one)",
+                chain(&unknown),
+                upstream_key(ecosystem),
+                path.display()
+            ),
+        });
     }
     Ok(())
 }

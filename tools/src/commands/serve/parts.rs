@@ -5,30 +5,23 @@ use std::time::Duration;
 
 use tokio::net::TcpListener;
 use tracing::{info, warn};
-use weir_aggregates::access::Scope;
 use weir_api::registry::Packages;
 use weir_api::state::{ApiState, Settings};
 use weir_api::{router, serve};
-use weir_events::registry::Ecosystem;
 use weir_log::database::Database;
 use weir_log::lifecycle::Lifecycle;
 use weir_log::{Log, LogOptions};
 use weir_processors::access::Tokens;
 use weir_processors::clock::{Clock as _, SystemClock};
 use weir_processors::door::Door;
-use weir_processors::outbound::{Limits, Outbound};
-use weir_processors::registry::cache::FileCache;
-use weir_processors::registry::ledger::Ledger;
-use weir_processors::registry::policy::Policy;
-use weir_processors::registry::pypi::{Config as PypiConfig, Pypi};
 use weir_processors::sealer;
 use weir_projections::engine::{Engine, EngineOptions};
 
-use super::cache_dir;
+use super::packages;
 use crate::config::Config;
 use crate::config::auth::LoopbackPackages;
 use crate::data_dir::DataDir;
-use crate::exit::{Exit, Failure};
+use crate::exit::Failure;
 
 /// How long projections and the sealer may take to put down what they hold.
 const WORK_PATIENCE: Duration = Duration::from_secs(1);
@@ -98,7 +91,7 @@ impl Parts {
         }
         let tokens = Tokens::new(door.clone());
         let packages = if role.serves() {
-            packages(config, data_dir, &door, &work).await?
+            packages::start(config, data_dir, &door, &work).await?
         } else {
             Packages::default()
         };
@@ -162,6 +155,8 @@ fn settings(config: &Config, data_dir: &DataDir, role: Role) -> Result<Settings,
     };
     Ok(Settings {
         loopback_packages_open: open,
+        session_lifetime: config.auth.session_lifetime.0,
+        public_url: server.public_url.as_ref().map(|url| url.0.to_string()),
         trusted_proxies: server.trusted_proxies.clone(),
         max_connections: server.max_connections,
         max_sse_clients: server.max_streams,
@@ -169,41 +164,6 @@ fn settings(config: &Config, data_dir: &DataDir, role: Role) -> Result<Settings,
         drain: server.shutdown_timeout.0,
         ..Settings::new(secret)
     })
-}
-
-/// The package firewall: the live rules, and the ecosystems that are served.
-async fn packages(
-    config: &Config,
-    data_dir: &DataDir,
-    door: &Door,
-    lifecycle: &Lifecycle,
-) -> Result<Packages, Failure> {
-    let policy = Policy::start(door.log(), lifecycle).await?;
-    let packages = Packages::new(policy.clone());
-    let section = &config.registries.pypi;
-    if !section.enabled {
-        return Ok(packages);
-    }
-    if section.upstream.is_none() {
-        warn!("registries.pypi.upstream is not set: Python packages are not served");
-    }
-    let root = cache_dir(config, data_dir);
-    let opened = FileCache::open(root.clone(), config.cache.max_size.0).await;
-    let (cache, repair) = opened.map_err(|fault| {
-        Failure::failed(format!("could not open the cache `{}`: {fault}", root.display()))
-    })?;
-    info!(?repair, "cache opened");
-    let outbound = Outbound::new(door.log().incarnation().0, Limits::default())?;
-    let mut python = PypiConfig::of(section.upstream.clone().map(|url| url.0));
-    python.trusted_origins = section.trusted_origins.iter().map(|url| url.0.clone()).collect();
-    python.keeping.ttl = section.page_ttl.0;
-    python.keeping.stale_for = section.stale_for.0;
-    let ledger = Ledger::new(Ecosystem::Pypi, door.clone());
-    let python = Pypi::new(&python, policy, ledger, outbound, cache, lifecycle);
-    let python = python.map_err(|fault| {
-        Failure::new(Exit::Usage, format!("registries.pypi.upstream cannot be used: {fault}"))
-    })?;
-    Ok(packages.serving(Arc::new(python), Scope::RegistryPypi))
 }
 
 /// What this machine is called, for the owner column of `weir status`.

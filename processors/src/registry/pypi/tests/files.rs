@@ -14,25 +14,15 @@ use sha2::{Digest as _, Sha256, Sha512};
 use tokio::sync::Semaphore;
 use weir_events::registry::{Event, Mask};
 
-use super::{
-    super::testing::rule,
-    fake::{Canned, content},
-    *,
-};
+use super::{super::testing::rule, *};
 use crate::registry::cache::CachePlugin;
 
 const FILE: &str = "/files/six/six-1.16.0.tar.gz";
 const UPSTREAM: &str = "/packages/six-1.16.0.tar.gz";
 
-/// Waits until a fact holds, and fails with what was recorded if it never does.
+/// Waits until a fact holds.
 async fn until(weir: &Weir, what: &str, fact: impl Fn() -> bool) {
-    let waiting = async {
-        while !fact() {
-            tokio::task::yield_now().await;
-        }
-    };
-    let bound = Duration::from_secs(10);
-    assert!(tokio::time::timeout(bound, waiting).await.is_ok(), "{what}: {:?}", weir.events());
+    crate::registry::testing::until(|| weir.events(), what, fact).await;
 }
 
 async fn six() -> Weir {

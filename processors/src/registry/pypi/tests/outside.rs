@@ -12,10 +12,7 @@ use http::{
 };
 use tokio::sync::Semaphore;
 
-use super::{
-    fake::{Canned, content},
-    *,
-};
+use super::*;
 use crate::outbound::INSTANCE_HEADER;
 
 const PAGE: &str = "/simple/six/";

@@ -80,7 +80,7 @@ async fn head_has_the_headers_of_get() {
 async fn an_upstream_that_knows_only_html_is_served_in_every_form() {
     let weir = Weir::start().await;
     let html = r#"<a href="../../packages/six-1.0.tar.gz#sha256=00">six-1.0.tar.gz</a>"#;
-    let canned = fake::Canned::new(html).with(CONTENT_TYPE, "text/html; charset=utf-8");
+    let canned = Canned::new(html).with(CONTENT_TYPE, "text/html; charset=utf-8");
     weir.upstream.put("/simple/six/", canned);
     assert_eq!(json(&weir).await["files"][0]["filename"], "six-1.0.tar.gz");
     let page = text(weir.get("/simple/six/").await).await;
@@ -103,7 +103,7 @@ async fn what_cannot_be_recorded_does_not_pass() {
     let weir = Weir::start().await;
     weir.upstream.project("six", &["1.16.0", "1.17.0"]);
     weir.rules(1, &[rule(1, "six", ">=1.17", Mask::Mark)]);
-    weir.pypi.ledger.break_down();
+    weir.pypi.gate.ledger().break_down();
     for path in ["/simple/six/", "/files/six/six-1.16.0.tar.gz", "/files/six/six-1.17.0.tar.gz"] {
         let answer = weir.get(path).await;
         assert_eq!(answer.status, StatusCode::SERVICE_UNAVAILABLE, "{path}");

@@ -1,0 +1,187 @@
+//! All advisories of all sources, by package.
+
+use std::{
+    borrow::Borrow,
+    collections::{BTreeMap, HashMap, HashSet},
+    hash::{Hash, Hasher},
+    sync::Arc,
+};
+
+use weir_events::registry::{Ecosystem, Event, advisory::Advisory};
+
+use super::{difference::Difference, finding::Finding, shelf::Shelf, statement::Statement};
+use crate::registry::{name::normalise, version::Version};
+
+/// All that is known, folded from the log.
+#[derive(Debug, Default)]
+pub struct AdvisorySet {
+    shelves: BTreeMap<Ecosystem, HashMap<Box<str>, Shelf>>,
+    known: BTreeMap<Arc<str>, BTreeMap<Ecosystem, HashSet<ById>>>,
+}
+
+/// A statement, found by its id.
+#[derive(Debug)]
+struct ById(Arc<Statement>);
+
+impl Borrow<str> for ById {
+    fn borrow(&self) -> &str {
+        self.0.id()
+    }
+}
+
+impl Hash for ById {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.id().hash(state);
+    }
+}
+
+impl PartialEq for ById {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.id() == other.0.id()
+    }
+}
+
+impl Eq for ById {}
+
+impl AdvisorySet {
+    /// Folds a fact; those about other things change nothing.
+    pub fn apply(&mut self, event: &Event) {
+        match event {
+            Event::AdvisoryPublished(published) => self.upsert(&published.advisory),
+            Event::AdvisoryChanged(changed) => self.upsert(&changed.advisory),
+            Event::AdvisoryWithdrawn(withdrawn) => {
+                self.withdraw(&withdrawn.source, withdrawn.ecosystem, &withdrawn.id);
+            }
+            _ => {}
+        }
+    }
+
+    /// Puts an advisory in the place of what its source said before under this id.
+    pub fn upsert(&mut self, advisory: &Advisory) {
+        let Advisory { source, ecosystem, id, affected, .. } = advisory;
+        self.withdraw(source, *ecosystem, id);
+        let source = self
+            .known
+            .get_key_value(source.as_str())
+            .map_or_else(|| Arc::from(source.as_str()), |(interned, _)| Arc::clone(interned));
+        let statement = Arc::new(Statement::new(Arc::clone(&source), advisory));
+        let shelves = self.shelves.entry(*ecosystem).or_default();
+        for affected in affected {
+            if affected.versions.is_empty() && affected.windows.is_empty() {
+                continue;
+            }
+            // The log keeps names as they were normalised then, which may have changed since.
+            let package = normalise(*ecosystem, &affected.package);
+            if !shelves.contains_key(&*package) {
+                shelves.insert((*package).into(), Shelf::default());
+            }
+            if let Some(shelf) = shelves.get_mut(&*package) {
+                shelf.put(*ecosystem, Arc::clone(&statement), affected);
+            }
+        }
+        let of_source = self.known.entry(source).or_default();
+        of_source.entry(*ecosystem).or_default().insert(ById(statement));
+    }
+
+    /// Removes an advisory; whether there was one.
+    pub fn withdraw(&mut self, source: &str, ecosystem: Ecosystem, id: &str) -> bool {
+        let of_source = self.known.get_mut(source);
+        let Some(known) = of_source.and_then(|known| known.get_mut(&ecosystem)) else {
+            return false;
+        };
+        let Some(ById(statement)) = known.take(id) else { return false };
+        let Some(shelves) = self.shelves.get_mut(&ecosystem) else { return true };
+        for package in statement.packages() {
+            let Some(shelf) = shelves.get_mut(package) else { continue };
+            shelf.take(&statement);
+            if shelf.len() == 0 {
+                shelves.remove(package);
+            }
+        }
+        true
+    }
+
+    /// What is said about a package, given by its name in any spelling.
+    #[must_use]
+    pub fn about(&self, ecosystem: Ecosystem, name: &str) -> About<'_> {
+        let shelves = self.shelves.get(&ecosystem);
+        About(shelves.and_then(|shelves| shelves.get(&*normalise(ecosystem, name))))
+    }
+
+    /// How many advisories there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.known.values().flat_map(BTreeMap::values).map(HashSet::len).sum()
+    }
+
+    /// Whether nothing is known.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// How many packages something is said about.
+    #[must_use]
+    pub fn n_packages(&self) -> usize {
+        self.shelves.values().map(HashMap::len).sum()
+    }
+
+    /// What a source says, by id and digest.
+    pub fn said_by(
+        &self,
+        source: &str,
+        ecosystem: Ecosystem,
+    ) -> impl Iterator<Item = (&str, blake3::Hash)> {
+        let known = self.known.get(source).and_then(|known| known.get(&ecosystem));
+        known.into_iter().flatten().map(|ById(statement)| (statement.id(), statement.digest))
+    }
+
+    /// Starts a comparison with what a source says now.
+    #[must_use]
+    pub fn difference(&self, source: &str, ecosystem: Ecosystem) -> Difference {
+        Difference::new(self.said_by(source, ecosystem))
+    }
+}
+
+/// What is said about one package.
+#[derive(Debug, Clone, Copy)]
+pub struct About<'a>(Option<&'a Shelf>);
+
+impl<'a> About<'a> {
+    /// How many advisories there are about it.
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        match self.0 {
+            Some(shelf) => shelf.len(),
+            None => 0,
+        }
+    }
+
+    /// Whether nobody says anything about it.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Everything that is said of a version, the worst first: malware, then by severity. A
+    /// version that cannot be told (`None`) falls under all that is said (fail closed).
+    #[must_use]
+    pub fn findings(&self, version: Option<&Version>) -> Vec<Finding<'a>> {
+        let mut findings: Vec<_> =
+            self.0.into_iter().flat_map(|shelf| shelf.findings(version)).collect();
+        findings.sort_by(Finding::told_before);
+        findings
+    }
+
+    /// The worst of the findings that count: what a verdict needs, without looking at the rest.
+    pub fn worst(
+        &self,
+        version: Option<&Version>,
+        counts: impl Fn(&Finding<'a>) -> bool,
+    ) -> Option<Finding<'a>> {
+        self.0.and_then(|shelf| shelf.worst(version, counts))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,249 @@
+//! All that is said about one package.
+
+use std::{
+    mem,
+    sync::{Arc, OnceLock},
+};
+
+use weir_events::registry::{
+    Ecosystem,
+    advisory::{Affected, Class, End, Severity, Window},
+};
+
+use super::{
+    finding::Finding,
+    statement::Statement,
+    summary::{Member, Summary},
+    table::{Rank, Table},
+};
+use crate::registry::version::Version;
+
+/// A window, by places.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Reach {
+    pub(super) from: Rank,
+    until: Rank,
+    end: Edge,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Edge {
+    Open,
+    Fixed,
+    LastAffected,
+    Limit,
+}
+
+impl Reach {
+    /// The first place behind it.
+    pub(super) fn beyond(self, table: &Table) -> usize {
+        match self.end {
+            Edge::Open => table.n_places(),
+            Edge::Fixed | Edge::Limit => self.until.place(),
+            Edge::LastAffected => self.until.place() + 1,
+        }
+    }
+
+    fn holds(self, rank: Rank) -> bool {
+        self.from <= rank
+            && match self.end {
+                Edge::Open => true,
+                Edge::Fixed | Edge::Limit => rank < self.until,
+                Edge::LastAffected => rank <= self.until,
+            }
+    }
+
+    /// The window as its source says it.
+    pub(super) fn window(self, table: &Table) -> Window {
+        let until = || table.text(self.until).to_owned();
+        Window {
+            introduced: self.from.index().map(|_| table.text(self.from).to_owned()),
+            end: match self.end {
+                Edge::Open => End::Open,
+                Edge::Fixed => End::Fixed(until()),
+                Edge::LastAffected => End::LastAffected(until()),
+                Edge::Limit => End::Limit(until()),
+            },
+        }
+    }
+}
+
+/// What one source says about this package.
+#[derive(Debug)]
+pub(super) struct Claim {
+    pub(super) statement: Arc<Statement>,
+    pub(super) listed: Box<[Rank]>,
+    pub(super) reaches: Box<[Reach]>,
+    pub(super) class: Class,
+    pub(super) severity: Severity,
+    pub(super) widened: bool,
+}
+
+impl Claim {
+    pub(super) fn names(&self) -> (&str, &str) {
+        (self.statement.id(), &self.statement.source)
+    }
+
+    fn places(&self) -> impl Iterator<Item = Rank> {
+        let edges = self.reaches.iter().flat_map(|reach| [reach.from, reach.until]);
+        self.listed.iter().copied().chain(edges)
+    }
+
+    fn move_to(&mut self, moved: &[usize]) {
+        for rank in &mut self.listed {
+            *rank = rank.moved(moved);
+        }
+        for reach in &mut self.reaches {
+            reach.from = reach.from.moved(moved);
+            reach.until = reach.until.moved(moved);
+        }
+    }
+
+    /// Whether a version is affected; one that cannot be told is affected by whatever is said.
+    pub(super) fn affects(&self, rank: Option<Rank>) -> bool {
+        rank.is_none_or(|rank| self.lists(rank) || self.reach(rank).is_some())
+    }
+
+    pub(super) fn lists(&self, rank: Rank) -> bool {
+        self.listed.binary_search(&rank).is_ok()
+    }
+
+    pub(super) fn reach(&self, rank: Rank) -> Option<Reach> {
+        self.reaches.iter().copied().find(|reach| reach.holds(rank))
+    }
+
+    /// Versions that end a window because they fixed it.
+    pub(super) fn fixes(&self) -> impl Iterator<Item = Rank> {
+        self.reaches.iter().filter(|reach| reach.end == Edge::Fixed).map(|reach| reach.until)
+    }
+}
+
+/// All that is said about one package.
+#[derive(Debug, Default)]
+pub(super) struct Shelf {
+    pub(super) table: Table,
+    claims: Box<[Claim]>,
+    summary: OnceLock<Box<Summary>>,
+}
+
+impl Shelf {
+    pub(super) const fn len(&self) -> usize {
+        self.claims.len()
+    }
+
+    pub(super) fn claim(&self, member: Member) -> Option<&Claim> {
+        self.claims.get(member.claim as usize)
+    }
+
+    /// Summed up when first asked for, so that loading a thousand claims sums up once. Few
+    /// packages have more than one claim, and one needs no summary.
+    fn summary(&self) -> Option<&Summary> {
+        let sum_up = || Box::new(Summary::of(&self.claims, &self.table));
+        (self.claims.len() > 1).then(|| &**self.summary.get_or_init(sum_up))
+    }
+
+    /// Adds what a source says.
+    pub(super) fn put(
+        &mut self,
+        ecosystem: Ecosystem,
+        statement: Arc<Statement>,
+        affected: &Affected,
+    ) {
+        let edges = affected.windows.iter().flat_map(|window| {
+            let end = match &window.end {
+                End::Open => None,
+                End::Fixed(end) | End::LastAffected(end) | End::Limit(end) => Some(end),
+            };
+            window.introduced.iter().chain(end)
+        });
+        let mentioned = affected.versions.iter().chain(edges);
+        let mentioned: Vec<Version> =
+            mentioned.map(|text| Version::parse(ecosystem, text)).collect();
+        let (table, moved, ranks) = self.table.with(&mentioned);
+        let grown = table.len() > self.table.len();
+        self.table = table;
+        let mut ranks = ranks.into_iter();
+        let mut listed: Vec<Rank> = ranks.by_ref().take(affected.versions.len()).collect();
+        listed.sort_unstable();
+        listed.dedup();
+        // In the order in which they were mentioned.
+        let mut next = || ranks.next().unwrap_or(Rank::START);
+        let reach = |window: &Window| Reach {
+            from: window.introduced.as_ref().map_or(Rank::START, |_| next()),
+            end: match &window.end {
+                End::Open => Edge::Open,
+                End::Fixed(_) => Edge::Fixed,
+                End::LastAffected(_) => Edge::LastAffected,
+                End::Limit(_) => Edge::Limit,
+            },
+            until: if window.end == End::Open { Rank::START } else { next() },
+        };
+        let claim = Claim {
+            class: statement.class,
+            statement,
+            listed: listed.into(),
+            reaches: affected.windows.iter().map(reach).collect(),
+            severity: affected.severity,
+            widened: affected.widened,
+        };
+        let mut claims = mem::take(&mut self.claims).into_vec();
+        if grown {
+            for claim in &mut claims {
+                claim.move_to(&moved);
+            }
+        }
+        claims.reserve_exact(1);
+        claims.push(claim);
+        (self.claims, self.summary) = (claims.into(), OnceLock::new());
+    }
+
+    /// Removes what was said in a statement, and the versions that nobody mentions any more.
+    pub(super) fn take(&mut self, statement: &Arc<Statement>) {
+        let mut claims = mem::take(&mut self.claims).into_vec();
+        claims.retain(|claim| !Arc::ptr_eq(&claim.statement, statement));
+        let (table, moved) = self.table.only(claims.iter().flat_map(Claim::places));
+        self.table = table;
+        for claim in &mut claims {
+            claim.move_to(&moved);
+        }
+        (self.claims, self.summary) = (claims.into(), OnceLock::new());
+    }
+
+    /// What is said of a version: one finding for all records of the same thing.
+    pub(super) fn findings(&self, version: Option<&Version>) -> impl Iterator<Item = Finding<'_>> {
+        let rank = version.map(|version| self.table.rank(version));
+        self.findings_at(rank)
+    }
+
+    fn findings_at(&self, rank: Option<Rank>) -> impl Iterator<Item = Finding<'_>> {
+        let alone = &[Member { group: 0, claim: 0 }][..];
+        let members = self.summary().map_or(alone, |summary| &summary.members);
+        let groups = members.chunk_by(|a, b| a.group == b.group);
+        groups.filter_map(move |group| Finding::among(self, group, rank))
+    }
+
+    /// The worst of the findings that count; of equally bad ones the first.
+    pub(super) fn worst<'a>(
+        &'a self,
+        version: Option<&Version>,
+        counts: impl Fn(&Finding<'a>) -> bool,
+    ) -> Option<Finding<'a>> {
+        let rank = version.map(|version| self.table.rank(version));
+        let at_worst = match (rank, self.summary()) {
+            (Some(rank), Some(summary)) => (*summary.worst.get(rank.place())?)?,
+            _ => (Class::Malware, Severity::Critical),
+        };
+        let mut worst: Option<Finding<'a>> = None;
+        for finding in self.findings_at(rank).filter(counts) {
+            let badness = (finding.class(), finding.severity());
+            if worst.is_none_or(|worst| badness > (worst.class(), worst.severity())) {
+                worst = Some(finding);
+            }
+            // What several records say together may be worse than what any of them says.
+            if badness >= at_worst {
+                break;
+            }
+        }
+        worst
+    }
+}

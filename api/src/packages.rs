@@ -1,0 +1,197 @@
+//! Packages over HTTP, in the words of package clients: pip and uv print the reason phrase of a
+//! refusal and nothing else, so that is where the reason stands. What is answered is the plugin's.
+
+use std::sync::Arc;
+
+use axum::{
+    Router,
+    body::Body as HttpBody,
+    extract::{Request, State},
+    response::Response,
+    routing::any,
+};
+use bytes::Bytes;
+use http::{
+    HeaderValue, StatusCode,
+    header::{RETRY_AFTER, WWW_AUTHENTICATE},
+};
+use hyper::ext::ReasonPhrase;
+use weir_aggregates::access::Scope;
+use weir_processors::registry::{
+    answer::{Answer, Body},
+    plugin::{Asked, RegistryPlugin},
+};
+
+use crate::{
+    ask::collect_within,
+    auth::{client, installer},
+    base::base,
+    problem::Problem,
+    state::ApiState,
+};
+
+/// The routes of an ecosystem, below its own prefix.
+pub fn router<P: RegistryPlugin>(plugin: Arc<P>, scope: Scope) -> Router<ApiState> {
+    let prefix = plugin.path_prefix();
+    let serve = move |State(state): State<ApiState>, request: Request| {
+        let plugin = Arc::clone(&plugin);
+        async move { http(serve(&*plugin, scope, &state, request).await) }
+    };
+    Router::new()
+        .route(prefix, any(serve.clone()))
+        .route(&format!("{prefix}/"), any(serve.clone()))
+        .route(&format!("{prefix}/{{*path}}"), any(serve))
+}
+
+async fn serve<P: RegistryPlugin>(
+    plugin: &P,
+    scope: Scope,
+    state: &ApiState,
+    request: Request,
+) -> Answer {
+    let (parts, body) = request.into_parts();
+    let public_url = state.settings().public_url.as_deref();
+    let base = base(public_url, client(state, &parts), &parts.headers);
+    let refusal = |problem| refusal(&problem, || plugin.challenge(&base));
+    let principal = match installer(state, &parts, scope).await {
+        Ok(principal) => principal,
+        Err(problem) => return refusal(problem),
+    };
+    let body = match plugin.max_body_bytes() {
+        0 => Bytes::new(),
+        max => match collect_within(&parts.headers, body, max).await {
+            Ok(body) => body,
+            Err(problem) => return refusal(problem),
+        },
+    };
+    // As it came: decoded by the plugin, once.
+    let path = parts.uri.path();
+    let asked = Asked {
+        method: &parts.method,
+        path: path.strip_prefix(plugin.path_prefix()).unwrap_or(path),
+        query: parts.uri.query(),
+        headers: &parts.headers,
+        base: &base,
+        body: &body,
+    };
+    match plugin.parse_request(&asked) {
+        Ok(request) => plugin.handle_request(request, &principal.caller()).await,
+        Err(answer) => *answer,
+    }
+}
+
+/// A problem as package clients are told it, and what they are to show where they are not known.
+fn refusal(problem: &Problem, challenge: impl FnOnce() -> HeaderValue) -> Answer {
+    let answer = Answer::text(problem.status(), problem.detail()).because(problem.detail());
+    let answer = match problem.retry_after_seconds() {
+        Some(seconds) => answer.with(RETRY_AFTER, seconds.into()),
+        None => answer,
+    };
+    if problem.status() == StatusCode::UNAUTHORIZED {
+        answer.with(WWW_AUTHENTICATE, challenge())
+    } else {
+        answer
+    }
+}
+
+/// An answer as HTTP. An error in its body breaks the connection.
+fn http(answer: Answer) -> Response {
+    let Answer { status, reason, headers, body } = answer;
+    let mut response = Response::new(match body {
+        Body::Empty => HttpBody::empty(),
+        Body::Whole(bytes) => HttpBody::from(bytes),
+        Body::Stream(stream) => HttpBody::from_stream(stream),
+    });
+    *response.status_mut() = status;
+    *response.headers_mut() = headers;
+    if let Some(reason) = reason.and_then(|reason| ReasonPhrase::try_from(reason).ok()) {
+        response.extensions_mut().insert(reason);
+    }
+    response
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use axum::routing::get;
+    use futures_util::{StreamExt as _, stream};
+    use tokio::{
+        io::{AsyncReadExt as _, AsyncWriteExt as _},
+        net::{TcpListener, TcpSocket},
+    };
+    use weir_log::lifecycle::Lifecycle;
+
+    use super::*;
+    use crate::problem::table::UNAUTHENTICATED;
+
+    /// What a client reads from the wire.
+    async fn wire(request: &str) -> String {
+        let router = Router::new()
+            .route(
+                "/no",
+                get(async || {
+                    http(
+                        Answer::text(StatusCode::FORBIDDEN, "No.")
+                            .because("Blocked by Weir: too young"),
+                    )
+                }),
+            )
+            .route(
+                "/cut",
+                get(async || {
+                    let pieces =
+                        [Ok(Bytes::from_static(b"abc")), Err(io::Error::other("does not fit"))];
+                    let body = Body::Stream(stream::iter(pieces).boxed());
+                    http(Answer::stream(StatusCode::OK, "text/plain", None, body))
+                }),
+            )
+            .route("/size", get(async || http(Answer::text(StatusCode::OK, "four").without_body())))
+            .route(
+                "/who",
+                get(async || {
+                    let problem = Problem::new(&UNAUTHENTICATED, "send a token");
+                    http(refusal(&problem, || HeaderValue::from_static("Basic realm=\"weir\"")))
+                }),
+            );
+        let lifecycle = Lifecycle::new();
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        lifecycle.run("server", async move { axum::serve(listener, router).await.unwrap() });
+        let mut client = TcpSocket::new_v4().unwrap().connect(address).await.unwrap();
+        let request = format!("{request} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n");
+        client.write_all(request.as_bytes()).await.unwrap();
+        let mut answer = String::new();
+        client.read_to_string(&mut answer).await.unwrap();
+        answer
+    }
+
+    #[tokio::test]
+    async fn the_reason_stands_in_the_status_line() {
+        let answer = wire("GET /no").await;
+        assert!(answer.starts_with("HTTP/1.1 403 Blocked by Weir: too young\r\n"), "{answer}");
+        assert!(answer.ends_with("\r\n\r\nNo.\n"), "{answer}");
+    }
+
+    #[tokio::test]
+    async fn a_body_that_breaks_off_does_not_end_cleanly() {
+        let answer = wire("GET /cut").await;
+        assert!(!answer.ends_with("0\r\n\r\n"), "the end that says all is well: {answer}");
+    }
+
+    #[tokio::test]
+    async fn head_tells_the_size_of_what_it_does_not_send() {
+        let answer = wire("HEAD /size").await;
+        assert!(
+            answer.contains("content-length: 5\r\n") && answer.ends_with("\r\n\r\n"),
+            "{answer}"
+        );
+    }
+
+    #[tokio::test]
+    async fn who_is_not_known_is_asked_for_a_password() {
+        let answer = wire("GET /who").await;
+        assert!(answer.starts_with("HTTP/1.1 401 send a token\r\n"), "{answer}");
+        assert!(answer.contains("www-authenticate: Basic realm=\"weir\"\r\n"), "{answer}");
+    }
+}

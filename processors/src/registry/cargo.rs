@@ -1,0 +1,245 @@
+//! Rust crates over a sparse index, judged on their way through.
+//!
+//! `PREFIX/CRATE` is the upstream's list of a crate with the rules applied to it, line by line; a line
+//! is left out or passed on byte for byte, and marking one changes its `yanked` alone.
+//! `crates/CRATE/VERSION/download` is a crate's file, judged when it is served. Nothing is published
+//! and nothing is searched here.
+//!
+//! Follows the Cargo Book, "Registry Index" and "Running a Registry".
+
+pub mod document;
+pub mod filter;
+pub mod lists;
+pub mod name;
+pub mod request;
+mod serve;
+pub mod template;
+pub mod upstream;
+
+use std::sync::Arc;
+
+use http::HeaderValue;
+use weir_aggregates::registry::rule::RuleSet;
+use weir_events::registry::Ecosystem;
+use weir_log::lifecycle::Lifecycle;
+
+use self::{
+    document::Document,
+    filter::{Filtered, filter},
+    lists::Lists,
+    request::{Request, Target},
+    upstream::{Index, Settings},
+};
+use super::{
+    answer::Answer,
+    cache::{CacheKey, CachePlugin},
+    documents::{Documents, Keeping},
+    download::Bounds,
+    gate::{Gate, Plain},
+    ledger::Ledger,
+    plugin::{Asked, RegistryPlugin},
+    policy::Policy,
+    stats::{Counters, Stats},
+};
+use crate::{
+    caller::Caller,
+    outbound::{Outbound, Reach, ReachFault, Url},
+};
+
+/// Where the ecosystem's addresses begin.
+pub const PREFIX: &str = "/cargo";
+
+/// How crates are served.
+#[derive(Debug, Clone)]
+pub struct Config {
+    /// The sparse index, the folder of its `config.json`, as `https://index.example/`; without one,
+    /// the ecosystem is disabled, and says so.
+    pub upstream: Option<Url>,
+    /// Origins of files that may stand inside a network, as the index itself may.
+    pub trusted_origins: Vec<Url>,
+    /// How lists are fetched and kept.
+    pub keeping: Keeping,
+    /// Bounds of downloads.
+    pub bounds: Bounds,
+    /// How much memory lists ready to be sent may take.
+    pub max_rendered_bytes: u64,
+}
+
+impl Config {
+    /// The defaults, for an index.
+    #[must_use]
+    pub fn of(upstream: Option<Url>) -> Self {
+        // Lists of crates are small: the largest have a few MiB.
+        let keeping = Keeping { max_bytes: 64 << 20, ..Keeping::default() };
+        Self {
+            upstream,
+            trusted_origins: Vec::new(),
+            keeping,
+            bounds: Bounds::default(),
+            max_rendered_bytes: 24 << 20,
+        }
+    }
+}
+
+/// Rust crates.
+#[derive(Debug)]
+pub struct Cargo<C> {
+    upstream: Option<Upstream>,
+    lists: Lists,
+    gate: Gate<C, Plain>,
+}
+
+/// What is asked of the upstream: its lists, and where its files are.
+#[derive(Debug)]
+struct Upstream {
+    index: Documents<Index>,
+    settings: Documents<Settings>,
+}
+
+impl<C: CachePlugin> Cargo<C> {
+    /// Serves an index. Refused when the index's address is none.
+    pub fn new(
+        config: &Config,
+        policy: Policy,
+        ledger: Ledger,
+        outbound: Outbound,
+        cache: C,
+        lifecycle: &Lifecycle,
+    ) -> Result<Self, ReachFault> {
+        let counters = Arc::new(Counters::default());
+        let upstream = |url| {
+            let (reach, base) = Reach::of_upstream(url)?;
+            let reach = reach.trusting(&config.trusted_origins);
+            let (keeping, counters) = (config.keeping, &counters);
+            Ok(Upstream {
+                index: Documents::new(
+                    base.clone(),
+                    reach.clone(),
+                    outbound.clone(),
+                    keeping,
+                    Arc::clone(counters),
+                    lifecycle,
+                ),
+                settings: Documents::new(
+                    base,
+                    reach,
+                    outbound.clone(),
+                    Keeping { max_page_bytes: 64 << 10, max_bytes: 1 << 20, ..keeping },
+                    Arc::clone(counters),
+                    lifecycle,
+                ),
+            })
+        };
+        let upstream = config.upstream.as_ref().map(upstream).transpose()?;
+        let lists = Lists::new(config.max_rendered_bytes, lifecycle);
+        let gate = Gate::new(policy, ledger, outbound, cache, counters, config.bounds, lifecycle);
+        Ok(Self { upstream, lists, gate })
+    }
+
+    /// The cache of files.
+    pub fn cache(&self) -> &C {
+        self.gate.downloads().cache()
+    }
+
+    /// The live rules.
+    pub const fn policy(&self) -> &Policy {
+        self.gate.policy()
+    }
+}
+
+impl<C: CachePlugin> RegistryPlugin for Cargo<C> {
+    type Request = Request;
+    type Document = Document;
+    type Filtered = Filtered;
+
+    fn name(&self) -> Ecosystem {
+        Ecosystem::Cargo
+    }
+
+    fn path_prefix(&self) -> &'static str {
+        PREFIX
+    }
+
+    fn challenge(&self, base: &str) -> HeaderValue {
+        // Where a person finds a token; cargo shows it to who has to log in.
+        HeaderValue::try_from(format!("Cargo login_url=\"{base}/\""))
+            .unwrap_or(HeaderValue::from_static("Cargo"))
+    }
+
+    fn parse_request(&self, asked: &Asked<'_>) -> Result<Request, Box<Answer>> {
+        request::parse(asked).inspect_err(|answer| self.gate.counters().answered(answer.status))
+    }
+
+    async fn handle_request(&self, request: Request, caller: &Caller) -> Answer {
+        let answer = self.answer(request, caller).await;
+        self.gate.counters().answered(answer.status);
+        answer
+    }
+
+    fn filter_metadata(&self, document: &Document, rules: &RuleSet) -> Filtered {
+        filter(document, rules)
+    }
+
+    fn cache_key(&self, request: &Request) -> Option<CacheKey> {
+        match &request.target {
+            Target::Config { .. } | Target::List { .. } => None,
+            Target::File { name, version, .. } => document::key_of(name, version),
+        }
+    }
+
+    fn stats(&self) -> Stats {
+        self.gate.counters().stats()
+    }
+}
+
+#[cfg(test)]
+mod tests;
+
+#[cfg(test)]
+pub(crate) mod testing {
+    use bytes::Bytes;
+    use sha2::{Digest as _, Sha256};
+    use weir_aggregates::registry::rule::RuleSet;
+    use weir_events::registry::{Ecosystem, Mask, Rule};
+
+    use super::{document::Document, name::Name};
+
+    /// The `n`-th rule of a test.
+    pub(crate) fn rule(n: u128, package: &str, versions: &str, mask: Mask) -> Rule {
+        Rule {
+            id: uuid::Uuid::from_u128(0x019a_0000_0000_7000_8000_0000_0000_0000 + n).to_string(),
+            ecosystem: Ecosystem::Cargo,
+            package: package.to_owned(),
+            versions: versions.to_owned(),
+            reason: "too young".to_owned(),
+            mask,
+        }
+    }
+
+    pub(crate) fn rules(rules: &[Rule]) -> RuleSet {
+        RuleSet::compile(1, rules)
+    }
+
+    /// What the file of a version holds.
+    pub(crate) fn content(name: &str, version: &str) -> Vec<u8> {
+        format!("the content of {name} {version}").into_bytes()
+    }
+
+    /// A line as an index writes it, with a member that nobody knows.
+    pub(crate) fn line(name: &str, version: &str, yanked: bool) -> String {
+        let cksum = hex::encode(Sha256::digest(content(name, version)));
+        format!(
+            r#"{{"name":"{name}","vers":"{version}","deps":[],"cksum":"{cksum}","features":{{}},"yanked":{yanked},"x_new": 1.0e2 }}"#
+        )
+    }
+
+    /// A list of these versions.
+    pub(crate) fn list(name: &str, versions: &[&str]) -> String {
+        versions.iter().map(|version| line(name, version, false) + "\n").collect()
+    }
+
+    pub(crate) fn read(name: &str, text: &str) -> Document {
+        let name = Name::new(name).unwrap();
+        super::document::parse(&name, &Bytes::copy_from_slice(text.as_bytes())).unwrap()
+    }
+}

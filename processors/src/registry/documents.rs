@@ -1,0 +1,401 @@
+//! Lists of versions, fetched from an upstream and kept in memory while they are fresh.
+//!
+//! One request at a time for each, conditional where the upstream gave a validator. An old one is
+//! given when the upstream fails; that there is none is remembered briefly, and never mistaken for a
+//! failure.
+
+use std::{
+    error::Error,
+    fmt,
+    hash::Hash,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use http::{
+    HeaderMap, HeaderValue, Method, StatusCode,
+    header::{ETAG, IF_MODIFIED_SINCE, IF_NONE_MATCH, LAST_MODIFIED},
+};
+use tokio::time::Instant;
+use tracing::warn;
+use weir_log::lifecycle::Lifecycle;
+
+use super::{
+    flights::Flights,
+    lru::Lru,
+    stats::{Count, Counters},
+};
+use crate::outbound::{Ask, Encoding, Outbound, OutboundFault, Page, Reach, Room, Trail, Url};
+
+/// What an ecosystem's lists are: where they lie, and how they are read.
+pub trait Source: fmt::Debug + Send + Sync + 'static {
+    /// What a list is asked for by.
+    type Key: Clone + Eq + Hash + fmt::Display + fmt::Debug + Send + Sync + 'static;
+    /// A list that was read.
+    type Document: fmt::Debug + Send + Sync + 'static;
+    /// Why one cannot be read.
+    type Fault: Error + Send + Sync + 'static;
+
+    /// What a list is about, in messages: `project`, `package`, `crate`.
+    const NOUN: &'static str;
+
+    /// Where a list lies, below the upstream's address, which ends with a slash.
+    fn url(base: &Url, key: &Self::Key) -> Url;
+
+    /// The headers it is asked for with.
+    fn headers() -> HeaderMap;
+
+    /// Reads a list, away from the threads that serve: the largest take tens of milliseconds.
+    fn read(key: &Self::Key, page: &Page) -> Result<Self::Document, Self::Fault>;
+
+    /// How much memory a list takes, roughly.
+    fn size_bytes(document: &Self::Document) -> usize;
+}
+
+/// How lists are fetched and kept.
+#[derive(Debug, Clone, Copy)]
+pub struct Keeping {
+    /// How long a list is fresh.
+    pub ttl: Duration,
+    /// How old a list may be that says that a file does not exist: the file may be newer.
+    pub recent: Duration,
+    /// How long it is remembered that there is none.
+    pub negative_ttl: Duration,
+    /// How long an old list may be given when the upstream fails.
+    pub stale_for: Duration,
+    /// How long a failing upstream is left in peace while an old list can be given.
+    pub retry_after: Duration,
+    /// The bound on the whole time of a fetch.
+    pub bound: Duration,
+    /// The largest list.
+    pub max_page_bytes: u64,
+    /// How much memory all lists may take.
+    pub max_bytes: u64,
+}
+
+impl Default for Keeping {
+    fn default() -> Self {
+        Self {
+            ttl: Duration::from_mins(5),
+            recent: Duration::from_secs(10),
+            negative_ttl: Duration::from_secs(30),
+            stale_for: Duration::from_hours(24),
+            retry_after: Duration::from_secs(5),
+            bound: Duration::from_mins(1),
+            max_page_bytes: 32 << 20,
+            // Enough for one list of the largest size.
+            max_bytes: 192 << 20,
+        }
+    }
+}
+
+/// There is no list.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum DocumentsFault {
+    /// The upstream knows no such thing.
+    #[error("the upstream has no {0}")]
+    NotFound(String),
+    /// The upstream answers with a status that is no answer.
+    #[error("the upstream answers {status} for {what}")]
+    Status {
+        /// What was asked for: ``project `six` ``.
+        what: String,
+        /// The status.
+        status: StatusCode,
+    },
+    /// The upstream cannot be reached, or its answer breaks off.
+    #[error("could not fetch {what} from the upstream")]
+    Unreachable {
+        /// What was asked for.
+        what: String,
+        /// What broke.
+        #[source]
+        cause: Arc<OutboundFault>,
+    },
+    /// The upstream's answer cannot be read.
+    #[error("could not read the upstream's page of {what}")]
+    Unreadable {
+        /// What was asked for.
+        what: String,
+        /// What is wrong with it.
+        #[source]
+        cause: Arc<dyn Error + Send + Sync>,
+    },
+    /// This process is stopping.
+    #[error("this instance is stopping")]
+    Stopping,
+}
+
+/// An upstream's lists and what was fetched of them. Cheap to clone.
+#[derive(Debug)]
+pub struct Documents<S: Source>(Arc<Inner<S>>);
+
+impl<S: Source> Clone for Documents<S> {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+}
+
+#[derive(Debug)]
+struct Inner<S: Source> {
+    base: Url,
+    reach: Reach,
+    outbound: Outbound,
+    keeping: Keeping,
+    counters: Arc<Counters>,
+    kept: Mutex<Lru<S::Key, Kept<S::Document>>>,
+    flights: Flights<S::Key, Result<Open<S::Document>, DocumentsFault>>,
+}
+
+/// A list somebody works with. A large one that was just fetched holds its room until the last one
+/// who waited for it is done: it may be too large to be kept.
+#[derive(Debug)]
+pub struct Open<D> {
+    /// The list.
+    pub document: Arc<D>,
+    /// The room it takes.
+    pub room: Option<Room>,
+}
+
+impl<D> Clone for Open<D> {
+    fn clone(&self) -> Self {
+        Self { document: Arc::clone(&self.document), room: self.room.clone() }
+    }
+}
+
+impl<D> Open<D> {
+    const fn kept(document: Arc<D>) -> Self {
+        Self { document, room: None }
+    }
+}
+
+/// What is known of a list.
+#[derive(Debug)]
+struct Kept<D> {
+    /// The list; `None` when there is none.
+    document: Option<Arc<D>>,
+    /// When the upstream last said so.
+    confirmed_at: Instant,
+    /// When it may be asked again after a failure.
+    retry_at: Instant,
+    validators: Validators,
+}
+
+impl<D> Clone for Kept<D> {
+    fn clone(&self) -> Self {
+        Self {
+            document: self.document.clone(),
+            confirmed_at: self.confirmed_at,
+            retry_at: self.retry_at,
+            validators: self.validators.clone(),
+        }
+    }
+}
+
+#[derive(Debug, Clone, Default)]
+struct Validators {
+    etag: Option<HeaderValue>,
+    last_modified: Option<HeaderValue>,
+}
+
+impl<S: Source> Documents<S> {
+    /// The lists below an address, which is asked only within the reach.
+    pub fn new(
+        mut base: Url,
+        reach: Reach,
+        outbound: Outbound,
+        keeping: Keeping,
+        counters: Arc<Counters>,
+        lifecycle: &Lifecycle,
+    ) -> Self {
+        if !base.path().ends_with('/') {
+            let path = format!("{}/", base.path());
+            base.set_path(&path);
+        }
+        Self(Arc::new(Inner {
+            base,
+            reach,
+            outbound,
+            keeping,
+            counters,
+            kept: Mutex::new(Lru::new(keeping.max_bytes)),
+            flights: Flights::new(S::NOUN, lifecycle.clone()),
+        }))
+    }
+
+    /// The upstream's address, with a slash at its end.
+    #[must_use]
+    pub fn base(&self) -> &Url {
+        &self.0.base
+    }
+
+    /// Where the upstream's lists may be fetched from.
+    #[must_use]
+    pub fn reach(&self) -> &Reach {
+        &self.0.reach
+    }
+
+    /// How lists are kept.
+    #[must_use]
+    pub fn keeping(&self) -> &Keeping {
+        &self.0.keeping
+    }
+
+    /// A list that the upstream confirmed at most `max_age` ago; an older one only when the upstream
+    /// fails.
+    pub async fn get(
+        &self,
+        key: &S::Key,
+        max_age: Duration,
+        trail: &Trail,
+    ) -> Result<Open<S::Document>, DocumentsFault> {
+        let inner = &self.0;
+        if let Some(answer) = inner.known(key, max_age) {
+            inner.counters.count(Count::Hit);
+            return answer.map(Open::kept);
+        }
+        inner.counters.count(Count::Miss);
+        let work = {
+            let (inner, key, trail) = (Arc::clone(inner), key.clone(), trail.clone());
+            || async move { inner.refresh(&key, &trail).await }
+        };
+        inner.flights.join(key.clone(), work).await.unwrap_or(Err(DocumentsFault::Stopping))
+    }
+}
+
+impl<S: Source> Inner<S> {
+    fn kept(&self) -> MutexGuard<'_, Lru<S::Key, Kept<S::Document>>> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What can be answered without asking.
+    fn known(
+        &self,
+        key: &S::Key,
+        max_age: Duration,
+    ) -> Option<Result<Arc<S::Document>, DocumentsFault>> {
+        let mut all = self.kept();
+        let kept = all.get(key)?;
+        let age = kept.confirmed_at.elapsed();
+        match &kept.document {
+            Some(document) if age < max_age => Some(Ok(Arc::clone(document))),
+            Some(document) if Instant::now() < kept.retry_at && age < self.keeping.stale_for => {
+                self.counters.count(Count::Stale);
+                Some(Ok(Arc::clone(document)))
+            }
+            None if age < self.keeping.negative_ttl.min(max_age) => {
+                Some(Err(DocumentsFault::NotFound(what::<S>(key))))
+            }
+            _ => None,
+        }
+    }
+
+    async fn refresh(
+        &self,
+        key: &S::Key,
+        trail: &Trail,
+    ) -> Result<Open<S::Document>, DocumentsFault> {
+        let old = self.kept().get(key).cloned();
+        match self.fetch(key, old.as_ref(), trail).await {
+            Ok((kept, room)) => {
+                let document = kept.document.clone();
+                self.keep(key, kept);
+                let document = document.ok_or_else(|| DocumentsFault::NotFound(what::<S>(key)))?;
+                Ok(Open { document, room })
+            }
+            Err(fault) => {
+                self.counters.count(Count::UpstreamFailure);
+                let stale = old.and_then(|old| {
+                    let fits = old.confirmed_at.elapsed() < self.keeping.stale_for;
+                    old.document.clone().filter(|_| fits).map(|document| (document, old))
+                });
+                let Some((document, old)) = stale else { return Err(fault) };
+                warn!(list = %key, error = %fault, "upstream failed, giving an old list");
+                self.counters.count(Count::Stale);
+                let retry_at = Instant::now() + self.keeping.retry_after;
+                self.keep(key, Kept { retry_at, ..old });
+                Ok(Open::kept(document))
+            }
+        }
+    }
+
+    fn keep(&self, key: &S::Key, kept: Kept<S::Document>) {
+        let weight = kept.document.as_deref().map_or(512, |list| S::size_bytes(list) as u64);
+        self.kept().put(key.clone(), kept, weight);
+    }
+
+    async fn fetch(
+        &self,
+        key: &S::Key,
+        old: Option<&Kept<S::Document>>,
+        trail: &Trail,
+    ) -> Result<(Kept<S::Document>, Option<Room>), DocumentsFault> {
+        let fault =
+            |cause| DocumentsFault::Unreachable { what: what::<S>(key), cause: Arc::new(cause) };
+        let confirmed = |document, validators, room| {
+            let now = Instant::now();
+            Ok((Kept { document, confirmed_at: now, retry_at: now, validators }, room))
+        };
+        let with_list = old.filter(|old| old.document.is_some());
+        let ask = Ask {
+            method: Method::GET,
+            url: S::url(&self.base, key),
+            reach: &self.reach,
+            encoding: Encoding::Decoded,
+            headers: conditions(S::headers(), with_list.map(|old| &old.validators)),
+            trail,
+        };
+        self.counters.count(Count::UpstreamRequest);
+        let Keeping { bound, max_page_bytes, .. } = self.keeping;
+        let asked_at = Instant::now();
+        let page = self.outbound.page(ask, max_page_bytes, bound).await;
+        self.counters.upstream(asked_at.elapsed());
+        let page = page.map_err(fault)?;
+        match (page.status, with_list) {
+            (StatusCode::OK, _) => {
+                let validators = Validators {
+                    etag: page.headers.get(ETAG).cloned(),
+                    last_modified: page.headers.get(LAST_MODIFIED).cloned(),
+                };
+                let (document, room) = read::<S>(key.clone(), page).await?;
+                confirmed(Some(Arc::new(document)), validators, room)
+            }
+            (StatusCode::NOT_MODIFIED, Some(old)) => {
+                confirmed(old.document.clone(), old.validators.clone(), None)
+            }
+            (StatusCode::NOT_FOUND | StatusCode::GONE, _) => {
+                confirmed(None, Validators::default(), None)
+            }
+            (status, _) => Err(DocumentsFault::Status { what: what::<S>(key), status }),
+        }
+    }
+}
+
+fn what<S: Source>(key: &S::Key) -> String {
+    format!("{} `{key}`", S::NOUN)
+}
+
+fn conditions(mut headers: HeaderMap, validators: Option<&Validators>) -> HeaderMap {
+    let Some(Validators { etag, last_modified }) = validators else { return headers };
+    if let Some(etag) = etag {
+        headers.insert(IF_NONE_MATCH, etag.clone());
+    } else if let Some(last_modified) = last_modified {
+        headers.insert(IF_MODIFIED_SINCE, last_modified.clone());
+    }
+    headers
+}
+
+async fn read<S: Source>(
+    key: S::Key,
+    page: Page,
+) -> Result<(S::Document, Option<Room>), DocumentsFault> {
+    let of = key.clone();
+    let reading = move || S::read(&of, &page).map(|document| (document, page.room));
+    match tokio::task::spawn_blocking(reading).await {
+        Ok(Ok(read)) => Ok(read),
+        Ok(Err(cause)) => {
+            Err(DocumentsFault::Unreadable { what: what::<S>(&key), cause: Arc::new(cause) })
+        }
+        Err(_) => Err(DocumentsFault::Stopping),
+    }
+}

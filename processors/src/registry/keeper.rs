@@ -1,0 +1,135 @@
+//! Keeps a cache within its promises: what was kept long enough goes, and whatever goes is recorded.
+
+use std::time::Duration;
+
+use tokio::time::{MissedTickBehavior, interval_at};
+use tokio_util::sync::CancellationToken;
+use tracing::{info, warn};
+use weir_events::{
+    registry::{CacheEvicted, Ecosystem, Event},
+    stream::StreamName,
+};
+use weir_log::{idempotency::CommandKey, lifecycle::Lifecycle};
+
+use super::{
+    cache::{CachePlugin, Evicted, Evictions, FileCache},
+    ledger::LedgerFault,
+};
+use crate::{caller::Caller, door::Door};
+
+/// How often a cache is looked through for what was kept long enough.
+pub const EXPIRE_EVERY: Duration = Duration::from_mins(10);
+
+/// Evictions of one append.
+const BATCH: usize = 200;
+/// How long the first of them waits for others.
+const GATHER: Duration = Duration::from_millis(100);
+/// Pauses between tries to record evictions.
+const PAUSES: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(10));
+
+/// Starts the keeper of this process's cache: it looks for what has expired every so often, one look
+/// at a time, and records what is forgotten, whoever forgot it and why.
+pub fn start(cache: &FileCache, door: &Door, expire_every: Duration, lifecycle: &Lifecycle) {
+    let (recorder, soft) = (Recorder::new(door.clone()), lifecycle.soft().clone());
+    let evictions = cache.evictions();
+    lifecycle.run("cache evictions", async move { recorder.run(evictions, &soft).await });
+    let (cache, door, soft) = (cache.clone(), door.clone(), lifecycle.soft().clone());
+    lifecycle.run("cache keeper", async move {
+        soft.run_until_cancelled(expire(&cache, &door, expire_every)).await;
+    });
+}
+
+async fn expire(cache: &FileCache, door: &Door, every: Duration) {
+    let mut looks = interval_at(tokio::time::Instant::now() + every, every);
+    looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        looks.tick().await;
+        match cache.purge_expired(door.now()).await {
+            Ok(0) => {}
+            Ok(n_expired) => info!(n_expired, "files were kept long enough"),
+            Err(fault) => warn!(error = %fault, "the cache could not be looked through"),
+        }
+    }
+}
+
+/// Puts down what was forgotten.
+struct Recorder {
+    door: Door,
+    caller: Caller,
+}
+
+impl Recorder {
+    fn new(door: Door) -> Self {
+        Self { door, caller: Caller::processor("cache") }
+    }
+
+    /// Records until the soft stop, and then what is left, once.
+    async fn run(&self, mut evictions: Evictions, soft: &CancellationToken) {
+        loop {
+            let next = soft.run_until_cancelled(evictions.next(BATCH)).await;
+            let mut batch = next.unwrap_or_default();
+            if !batch.is_empty() {
+                // Who forgets one often forgets many: they share an append.
+                drop(tokio::time::timeout(GATHER, soft.cancelled()).await);
+            }
+            batch.extend(evictions.waiting(BATCH - batch.len()));
+            if batch.is_empty() {
+                return;
+            }
+            for ecosystem in Ecosystem::ALL {
+                let its: Vec<&Evicted> =
+                    batch.iter().filter(|gone| gone.key.ecosystem() == ecosystem).collect();
+                if !its.is_empty() {
+                    self.record(ecosystem, &its, soft).await;
+                }
+            }
+        }
+    }
+
+    /// Records a batch, however often that has to be tried; while the process stops, once.
+    async fn record(&self, ecosystem: Ecosystem, batch: &[&Evicted], soft: &CancellationToken) {
+        let events: Vec<Event> = batch.iter().map(|gone| event(gone).into()).collect();
+        // A try whose answer was lost is not recorded twice.
+        let id = self.door.new_id();
+        let key = CommandKey::of(&self.caller.principal, &format!("\0evictions/{id}"));
+        let (mut pause, longest) = PAUSES;
+        loop {
+            match self.append(ecosystem, &events, key).await {
+                Ok(()) => return,
+                Err(fault) => {
+                    let error = &fault as &dyn std::error::Error;
+                    warn!(error, n_events = events.len(), "evictions were not recorded this time");
+                }
+            }
+            if soft.is_cancelled() {
+                return;
+            }
+            // Woken by the stop, it tries once more.
+            drop(tokio::time::timeout(pause, soft.cancelled()).await);
+            pause = (pause * 2).min(longest);
+        }
+    }
+
+    async fn append(
+        &self,
+        ecosystem: Ecosystem,
+        events: &[Event],
+        key: CommandKey,
+    ) -> Result<(), LedgerFault> {
+        let date = self.door.now().date();
+        let stream = StreamName::new(format!("registry/decisions/{date}/{ecosystem}"))?;
+        self.door.record_once(stream, events, &self.caller, key).await?;
+        Ok(())
+    }
+}
+
+fn event(gone: &Evicted) -> CacheEvicted {
+    CacheEvicted {
+        ecosystem: gone.key.ecosystem(),
+        package: gone.key.package().to_owned(),
+        file: gone.key.file().to_owned(),
+        sha256: gone.meta.sha256.clone(),
+        size_bytes: gone.meta.size,
+        cause: gone.cause,
+    }
+}

@@ -1,0 +1,286 @@
+//! Answers the requests of npm's clients.
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use bytes::Bytes;
+use http::{
+    HeaderMap, HeaderValue, Method, StatusCode,
+    header::{ACCEPT, CACHE_CONTROL, CONTENT_TYPE},
+};
+use tracing::warn;
+use weir_aggregates::registry::rule::RuleSet;
+use weir_events::registry::Ecosystem;
+
+use super::{
+    Npm, audit,
+    document::Document,
+    filter::{Fate, filter},
+    name::{File, Name},
+    negotiate::Form,
+    render,
+    request::{Audit, Request, Target},
+    search,
+    upstream::{Packuments, below},
+    voice::{Json, json, nothing},
+};
+use crate::{
+    caller::Caller,
+    outbound::{Ask, Encoding, Page},
+    registry::{
+        answer::Answer,
+        asking::Asking,
+        cache::{CacheKey, CachePlugin},
+        documents::{Documents, Keeping, Open},
+        download::Wanted,
+        gate::{Artifact, Gate, Listed, Otherwise, Voice as _},
+        renderings::Rendering,
+        stats::Count,
+    },
+};
+
+/// The largest answer that is passed through.
+const MAX_PASSED_BYTES: u64 = 4 << 20;
+
+/// How long the upstream may take for it.
+const PASSED_WITHIN: Duration = Duration::from_secs(20);
+
+impl<C: CachePlugin> Npm<C> {
+    pub(super) async fn answer(&self, request: Request, caller: &Caller) -> Answer {
+        let head = request.asking.head;
+        let answer = self.try_answer(request, caller).await.unwrap_or_else(|answer| *answer);
+        if head { answer.without_body() } else { answer }
+    }
+
+    async fn try_answer(&self, request: Request, caller: &Caller) -> Result<Answer, Otherwise> {
+        let Request { target, asking, base } = request;
+        self.gate.not_again(&asking)?;
+        let registry = self.registry.as_ref().ok_or_else(|| self.gate.disabled())?;
+        match target {
+            Target::Package { name, form } => {
+                let open = self.open(registry, &name, &asking).await?;
+                self.package(open, form, &asking, &base, caller).await
+            }
+            Target::Version { name, version } => {
+                let open = self.open(registry, &name, &asking).await?;
+                self.version(open, &version, &asking, &base, caller).await
+            }
+            Target::Tarball { name, file } => {
+                let (open, artifact) = self.find(registry, &name, &file, &asking).await?;
+                let instead = |rules: Arc<RuleSet>| {
+                    let open = open.clone();
+                    let judging = move || filter(&open.document, &rules).newest_allowed;
+                    async move { tokio::task::spawn_blocking(judging).await.ok()? }
+                };
+                self.gate.file(&artifact, &asking, caller, instead).await
+            }
+            Target::Ping => Ok(json(StatusCode::OK, &serde_json::json!({}))),
+            Target::Whoami => {
+                let who = serde_json::json!({ "username": &*caller.principal });
+                Ok(json(StatusCode::OK, &who))
+            }
+            Target::Search { query } => self.search(registry, query.as_deref(), &asking).await,
+            Target::Passed { path } => self.passed(registry, &path, &asking).await,
+            Target::Audit { kind, body, gzip } => self.audit(kind, body, gzip, &base).await,
+        }
+    }
+
+    async fn open(
+        &self,
+        registry: &Documents<Packuments>,
+        name: &Name,
+        asking: &Asking,
+    ) -> Result<Open<Document>, Otherwise> {
+        let open = registry.get(name, registry.keeping().ttl, &asking.trail).await;
+        open.map_err(|fault| Gate::<C, Json>::no_list(&fault))
+    }
+
+    async fn package(
+        &self,
+        open: Open<Document>,
+        form: Form,
+        asking: &Asking,
+        base: &Arc<str>,
+        caller: &Caller,
+    ) -> Result<Answer, Otherwise> {
+        let rules = self.gate.rules()?;
+        let page = self.pages.page(&open, &rules, form, base).await;
+        let page = page.map_err(|_| Gate::<C, Json>::stopping())?;
+        let (judged, digest) = (open.document.name.judged(), open.document.digest);
+        // What is written takes no room any more.
+        drop(open);
+        let content_type = form.media_type();
+        let listed = Listed { package: &judged, digest, revision: rules.revision, content_type };
+        let answer = self.gate.list(&listed, &page, asking, caller).await?;
+        match &page.filtered.nothing_left {
+            None => Ok(answer),
+            Some(told) => {
+                let why = format!("{told}\nno version of `{judged}` is allowed");
+                Err(Box::new(Json::say(StatusCode::FORBIDDEN, &why, told)))
+            }
+        }
+    }
+
+    async fn version(
+        &self,
+        open: Open<Document>,
+        version: &str,
+        asking: &Asking,
+        base: &Arc<str>,
+        caller: &Caller,
+    ) -> Result<Answer, Otherwise> {
+        let rules = self.gate.rules()?;
+        let page = self.pages.page(&open, &rules, Form::Full, base).await;
+        let page = page.map_err(|_| Gate::<C, Json>::stopping())?;
+        let (document, filtered) = (&open.document, &page.filtered);
+        let judged = document.name.judged();
+        let listed = Listed {
+            package: &judged,
+            digest: document.digest,
+            revision: rules.revision,
+            content_type: Form::Full.media_type(),
+        };
+        let named = document.version(version).map(|(at, _)| at);
+        let at = named.or_else(|| filtered.tagged(document, version));
+        let there = |at: &usize| filtered.fates.get(*at).is_some_and(Fate::listed);
+        let Some(at) = at.filter(there) else {
+            // That it is not there may be the rules' doing, and is on record then.
+            self.gate.list(&listed, &page, asking, caller).await?;
+            let why = format!("version not found: {version}");
+            return Err(Gate::<C, Json>::no(StatusCode::NOT_FOUND, &why));
+        };
+        let body = Bytes::from(render::version(document, filtered, at, base));
+        let one = Rendering::new(body, rules.revision, "version", Arc::clone(filtered), 0);
+        self.gate.list(&listed, &one, asking, caller).await
+    }
+
+    /// Finds a tarball in its packument; in a fresh one, before it is said not to exist.
+    async fn find(
+        &self,
+        registry: &Documents<Packuments>,
+        name: &Name,
+        file: &File,
+        asking: &Asking,
+    ) -> Result<(Open<Document>, Artifact), Otherwise> {
+        let Keeping { ttl, recent, .. } = *registry.keeping();
+        for max_age in [ttl, recent.min(ttl)] {
+            let open = registry.get(name, max_age, &asking.trail).await;
+            let open = open.map_err(|fault| Gate::<C, Json>::no_list(&fault))?;
+            if let Some(artifact) = artifact(registry, &open.document, file) {
+                return Ok((open, artifact));
+            }
+        }
+        let why = format!("`{name}` has no tarball `{file}`");
+        Err(Gate::<C, Json>::no(StatusCode::NOT_FOUND, &why))
+    }
+
+    async fn search(
+        &self,
+        registry: &Documents<Packuments>,
+        query: Option<&str>,
+        asking: &Asking,
+    ) -> Result<Answer, Otherwise> {
+        let page = self.ask(registry, "-/v1/search", query, asking).await?;
+        let rules = self.gate.rules()?;
+        let results = search::filter(&page.body, &rules).ok_or_else(|| {
+            let why = "the upstream's answer to a search is none";
+            Gate::<C, Json>::no(StatusCode::BAD_GATEWAY, why)
+        })?;
+        Ok(Answer::whole(StatusCode::OK, "application/json", results)
+            .with(CACHE_CONTROL, HeaderValue::from_static("no-cache")))
+    }
+
+    async fn passed(
+        &self,
+        registry: &Documents<Packuments>,
+        path: &str,
+        asking: &Asking,
+    ) -> Result<Answer, Otherwise> {
+        let page = self.ask(registry, path, None, asking).await?;
+        Ok(Answer::whole(StatusCode::OK, "application/json", page.body)
+            .with(CACHE_CONTROL, HeaderValue::from_static("no-cache")))
+    }
+
+    /// Asks the upstream for something in JSON that is not kept here.
+    async fn ask(
+        &self,
+        registry: &Documents<Packuments>,
+        path: &str,
+        query: Option<&str>,
+        asking: &Asking,
+    ) -> Result<Page, Otherwise> {
+        let mut url = below(registry.base(), path);
+        url.set_query(query);
+        let ask = Ask {
+            method: Method::GET,
+            url,
+            reach: registry.reach(),
+            encoding: Encoding::Decoded,
+            headers: HeaderMap::from_iter([(ACCEPT, HeaderValue::from_static("application/json"))]),
+            trail: &asking.trail,
+        };
+        self.gate.counters().count(Count::UpstreamRequest);
+        let asked_at = Instant::now();
+        let page = self.outbound.page(ask, MAX_PASSED_BYTES, PASSED_WITHIN).await;
+        self.gate.counters().upstream(asked_at.elapsed());
+        let page = page.map_err(|fault| {
+            warn!(error = %fault, path, "the upstream could not be asked");
+            self.gate.counters().count(Count::UpstreamFailure);
+            let why = format!("the upstream could not be asked: {fault}");
+            Gate::<C, Json>::no(StatusCode::BAD_GATEWAY, &why)
+        })?;
+        let content_type = page.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
+        let in_json = content_type.is_some_and(|value| value.contains("json"));
+        match page.status {
+            StatusCode::OK if in_json => Ok(page),
+            StatusCode::NOT_FOUND | StatusCode::GONE => Err(Box::new(nothing())),
+            status => {
+                self.gate.counters().count(Count::UpstreamFailure);
+                let why = format!("the upstream answers {status}, or not in JSON");
+                Err(Gate::<C, Json>::no(StatusCode::BAD_GATEWAY, &why))
+            }
+        }
+    }
+
+    async fn audit(
+        &self,
+        kind: Audit,
+        body: Bytes,
+        gzip: bool,
+        base: &Arc<str>,
+    ) -> Result<Answer, Otherwise> {
+        let (rules, base) = (self.gate.rules()?, Arc::clone(base));
+        let work = move || audit::answer(kind, &body, gzip, &rules, &base);
+        let answer = tokio::task::spawn_blocking(work).await;
+        let answer = answer.map_err(|_| Gate::<C, Json>::stopping())?;
+        let answer = answer
+            .map_err(|fault| Gate::<C, Json>::no(StatusCode::BAD_REQUEST, &fault.to_string()))?;
+        Ok(json(StatusCode::OK, &answer))
+    }
+}
+
+/// What to fetch for a tarball.
+fn artifact(
+    registry: &Documents<Packuments>,
+    document: &Document,
+    file: &File,
+) -> Option<Artifact> {
+    let release = document.file(file)?;
+    let source = document.source(release, registry.base())?;
+    let package = document.name.judged();
+    // Under the name that it is listed by, whoever asks by another one.
+    let key = CacheKey::new(Ecosystem::Npm, &package, release.file.as_str())?;
+    let wanted = Wanted {
+        key,
+        reach: registry.reach().and(&document.origins),
+        url: source.url,
+        sha256: None,
+        promise: source.promise,
+        size: None,
+        content_type: "application/octet-stream",
+    };
+    let version = Some(release.version.clone());
+    Some(Artifact { package, version, file: release.file.to_string(), wanted })
+}

@@ -1,0 +1,48 @@
+//! Packuments as the registry gives them: always the full ones, because only they say when a version
+//! was published.
+
+use http::{HeaderMap, HeaderValue, header::ACCEPT};
+
+use super::{
+    document::{Document, DocumentFault},
+    name::Name,
+};
+use crate::{
+    outbound::{Page, Url},
+    registry::documents::Source,
+};
+
+/// The packuments of a registry.
+#[derive(Debug)]
+pub struct Packuments;
+
+impl Source for Packuments {
+    type Key = Name;
+    type Document = Document;
+    type Fault = DocumentFault;
+
+    const NOUN: &'static str = "package";
+
+    fn url(base: &Url, name: &Name) -> Url {
+        below(base, &name.in_path())
+    }
+
+    fn headers() -> HeaderMap {
+        HeaderMap::from_iter([(ACCEPT, HeaderValue::from_static("application/json"))])
+    }
+
+    fn read(name: &Name, page: &Page) -> Result<Document, DocumentFault> {
+        Document::read(name, &page.url, &page.body)
+    }
+
+    fn size_bytes(document: &Document) -> usize {
+        document.size_bytes()
+    }
+}
+
+/// An address below the registry's own, which ends with a slash.
+pub(super) fn below(base: &Url, path: &str) -> Url {
+    let mut url = base.clone();
+    url.set_path(&format!("{}{path}", base.path()));
+    url
+}

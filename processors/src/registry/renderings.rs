@@ -1,0 +1,90 @@
+//! Lists as clients get them: filtered and written once for each document, policy revision and form,
+//! never once a request.
+
+use std::{
+    fmt,
+    hash::Hash,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use bytes::Bytes;
+use http::HeaderValue;
+use weir_log::lifecycle::Lifecycle;
+
+use super::{
+    flights::{Flights, GivenUp},
+    lru::Lru,
+};
+
+/// A list, ready to be sent.
+#[derive(Debug)]
+pub struct Rendering<F> {
+    /// Its bytes.
+    pub body: Bytes,
+    /// Its strong validator: other bytes, another policy or another form have another one.
+    pub etag: HeaderValue,
+    /// What the rules made of it.
+    pub filtered: Arc<F>,
+    /// How much memory it takes, roughly.
+    pub weight: u64,
+}
+
+impl<F> Rendering<F> {
+    /// A list of these bytes, as of this revision of the policy, in a form of this name.
+    pub fn new(body: Bytes, revision: i64, form: &str, filtered: Arc<F>, more_bytes: u64) -> Self {
+        let mut hasher = blake3::Hasher::new_derive_key("weir registry rendering etag v1");
+        hasher.update(&revision.to_be_bytes());
+        hasher.update(form.as_bytes());
+        hasher.update(&[0]);
+        hasher.update(&body);
+        let etag = hasher.finalize().to_hex();
+        let short = etag.get(..32).unwrap_or_default();
+        let etag = HeaderValue::try_from(format!("\"{short}\""))
+            .unwrap_or(HeaderValue::from_static("\"\""));
+        let weight = body.len() as u64 + more_bytes + 1_024;
+        Self { body, etag, filtered, weight }
+    }
+}
+
+/// Lists ready to be sent, by what they are made of.
+#[derive(Debug)]
+pub struct Renderings<K, F> {
+    kept: Arc<Mutex<Lru<K, Arc<Rendering<F>>>>>,
+    flights: Flights<K, Option<Arc<Rendering<F>>>>,
+}
+
+impl<K, F> Renderings<K, F>
+where
+    K: Hash + Eq + Clone + fmt::Debug + Send + 'static,
+    F: Send + Sync + 'static,
+{
+    /// Nothing written yet.
+    pub fn new(name: &'static str, max_bytes: u64, lifecycle: &Lifecycle) -> Self {
+        Self {
+            kept: Arc::new(Mutex::new(Lru::new(max_bytes))),
+            flights: Flights::new(name, lifecycle.clone()),
+        }
+    }
+
+    /// The list of this key, written now if it never was, away from the threads that serve. Goes on
+    /// being written when nobody waits for it any more.
+    pub async fn get(
+        &self,
+        key: K,
+        write: impl FnOnce() -> Rendering<F> + Send + 'static,
+    ) -> Result<Arc<Rendering<F>>, GivenUp> {
+        let known = self.kept.lock().unwrap_or_else(PoisonError::into_inner).get(&key).cloned();
+        if let Some(list) = known {
+            return Ok(list);
+        }
+        let (kept, ours) = (Arc::clone(&self.kept), key.clone());
+        let work = || async move {
+            let list = tokio::task::spawn_blocking(move || Arc::new(write())).await.ok()?;
+            let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+            kept.put(ours, Arc::clone(&list), list.weight);
+            drop(kept);
+            Some(list)
+        };
+        self.flights.join(key, work).await?.ok_or(GivenUp)
+    }
+}

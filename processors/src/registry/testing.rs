@@ -1,0 +1,56 @@
+//! What the tests of every ecosystem share: an upstream in this process, and how they wait.
+
+mod fake;
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_util::StreamExt as _;
+use weir_events::registry::Event;
+
+pub(crate) use self::fake::{Canned, Fake};
+use super::answer::{Answer, Body};
+
+/// Reads a body; an error where it breaks off.
+pub(crate) async fn body(answer: Answer) -> Result<Bytes, String> {
+    match answer.body {
+        Body::Empty => Ok(Bytes::new()),
+        Body::Whole(bytes) => Ok(bytes),
+        Body::Stream(mut stream) => {
+            let mut all = Vec::new();
+            while let Some(piece) = stream.next().await {
+                all.extend_from_slice(&piece.map_err(|fault| fault.to_string())?);
+            }
+            Ok(all.into())
+        }
+    }
+}
+
+/// Reads a body of text.
+pub(crate) async fn text(answer: Answer) -> String {
+    String::from_utf8(body(answer).await.unwrap().to_vec()).unwrap()
+}
+
+/// Waits until a fact holds, and fails with what was recorded if it never does.
+pub(crate) async fn until(events: impl Fn() -> Vec<Event>, what: &str, fact: impl Fn() -> bool) {
+    let waiting = async {
+        while !fact() {
+            tokio::task::yield_now().await;
+        }
+    };
+    let bound = Duration::from_secs(10);
+    assert!(tokio::time::timeout(bound, waiting).await.is_ok(), "{what}: {:?}", events());
+}
+
+/// The names of what was recorded, in order.
+pub(crate) fn names(events: &[Event]) -> Vec<&'static str> {
+    let name = |event: &Event| match event {
+        Event::PackageAllowed(_) => "allowed",
+        Event::PackageBlocked(_) => "blocked",
+        Event::MetadataFiltered(_) => "filtered",
+        Event::CacheStored(_) => "stored",
+        Event::UpstreamRejected(_) => "rejected",
+        _ => "other",
+    };
+    events.iter().map(name).collect()
+}

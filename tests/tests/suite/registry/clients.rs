@@ -1,0 +1,122 @@
+//! `weir init --clients`: the clients of a user ask Weir with one command, and stop with another.
+
+use std::{
+    fs,
+    path::Path,
+    process::{Command, Output},
+};
+
+use serde_json::Value;
+use weir_tests::weir::{Part, Place, Weir};
+
+use super::said;
+
+/// What the user's files held before.
+const CARGO_CONFIG: &str = "# mine\n[net]\nretry = 0";
+const NPMRC: &str = "registry=https://mirror.example/\nfund=false\n";
+
+/// A Weir in front of what this machine's clients use, as `weir init` finds it out.
+async fn weir() -> (Place, Weir) {
+    let place = Place::on_a_test_database().await;
+    let written = place.run(&["init"]);
+    assert!(written.status.success(), "{}", said(&written));
+    let weir = place.start(Part::Up).await;
+    (place, weir)
+}
+
+/// A command of a user whose home is in the place, and who has nothing set.
+fn as_user(command: &mut Command, place: &Place) -> Output {
+    for (name, _) in std::env::vars_os() {
+        let name = name.to_string_lossy().into_owned();
+        let lower = name.to_lowercase();
+        if ["cargo_", "rustc", "npm_"].iter().any(|prefix| lower.starts_with(prefix)) {
+            command.env_remove(name);
+        }
+    }
+    let home = place.path();
+    command
+        .env("npm_config_userconfig", home.join(".npmrc"))
+        .env("npm_config_cache", home.join("npm-cache"))
+        .env("CARGO_HOME", home.join("cargo"));
+    command.output().expect("run it")
+}
+
+fn init(place: &Place, arguments: &[&str]) -> Output {
+    as_user(&mut place.command(&[&["init", "--clients"], arguments, &["--json"]].concat()), place)
+}
+
+fn steps(output: &Output) -> Vec<String> {
+    let said: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let clients = said["clients"].as_array().expect("clients").iter();
+    clients.map(|client| format!("{} {}", client["client"], client["step"])).collect()
+}
+
+fn read(path: &Path) -> String {
+    fs::read_to_string(path).unwrap_or_default()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn clients_ask_weir_after_one_command_and_what_they_asked_before_after_another() {
+    let (place, weir) = weir().await;
+    let (config, npmrc) = (place.path().join("cargo/config.toml"), place.path().join(".npmrc"));
+    fs::create_dir_all(place.path().join("cargo")).expect("a home");
+    fs::write(&config, CARGO_CONFIG).expect("its configuration");
+    fs::write(&npmrc, NPMRC).expect("its configuration");
+
+    // Nobody can be asked here, so nothing is written without a word.
+    for (arguments, code) in [(&[][..], 2), (&["--dry-run"], 0)] {
+        let output = init(&place, arguments);
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {}", said(&output));
+        let shown = String::from_utf8_lossy(&output.stderr).into_owned();
+        for words in [format!("registry={}/npm/", weir.url), "replace-with = \"weir\"".to_owned()] {
+            assert!(shown.contains(&words), "{shown}");
+        }
+        assert_eq!((read(&config).as_str(), read(&npmrc).as_str()), (CARGO_CONFIG, NPMRC));
+    }
+
+    let written = init(&place, &["--yes"]);
+    assert_eq!(steps(&written), [r#""npm" "write""#, r#""cargo" "write""#], "{}", said(&written));
+    let again = init(&place, &["--yes"]);
+    assert_eq!(steps(&again), [r#""npm" "nothing""#, r#""cargo" "nothing""#], "{}", said(&again));
+    // Now the clients name Weir itself, and what it asks itself stays what it was.
+    let config_of = |place: &Place| read(&place.path().join("weir.yaml"));
+    let before = config_of(&place);
+    let url = ["--force", "--config", "weir.yaml"];
+    let again = as_user(
+        place
+            .command(&[&["init"], &url[..]].concat())
+            .env("WEIR__SERVER__PORT", weir.url.rsplit(':').next().expect("its port")),
+        &place,
+    );
+    assert!(said(&again).contains("is this Weir itself"), "{}", said(&again));
+    assert_eq!(config_of(&place), before);
+    let asked = as_user(Command::new("npm").args(["config", "get", "registry"]), &place);
+    assert_eq!(String::from_utf8_lossy(&asked.stdout).trim(), format!("{}/npm/", weir.url));
+    let project = place.path().join("project");
+    fs::create_dir_all(project.join("src")).expect("a project");
+    fs::write(project.join("src/lib.rs"), "").expect("its code");
+    let manifest = "[package]\nname = \"project\"\nversion = \"0.1.0\"\nedition = \"2021\"\n\n\
+                    [dependencies]\nhex = \"=0.4.3\"\n";
+    fs::write(project.join("Cargo.toml"), manifest).expect("its manifest");
+    let fetched = as_user(Command::new("cargo").arg("fetch").current_dir(&project), &place);
+    assert!(fetched.status.success(), "{}", said(&fetched));
+    let events = weir.client.get("/api/events?kind=PackageAllowed&limit=10").await.expect(200);
+    assert!(events.body.contains("hex-0.4.3.crate"), "{}", events.body);
+
+    let undone = init(&place, &["--undo", "--yes"]);
+    assert_eq!(steps(&undone), [r#""npm" "undo""#, r#""cargo" "undo""#], "{}", said(&undone));
+    assert_eq!((read(&config).as_str(), read(&npmrc).as_str()), (CARGO_CONFIG, NPMRC));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_source_that_is_replaced_already_is_for_its_owner_to_decide() {
+    let (place, _weir) = weir().await;
+    let config = place.path().join("cargo/config.toml");
+    fs::create_dir_all(place.path().join("cargo")).expect("a home");
+    let company = "[source.crates-io]\nreplace-with = \"company\"\n";
+    fs::write(&config, company).expect("its configuration");
+    let output = init(&place, &["cargo", "--yes"]);
+    assert_eq!(output.status.code(), Some(5), "{}", said(&output));
+    assert_eq!(steps(&output), [r#""cargo" "leave""#]);
+    assert_eq!(read(&config), company);
+}

@@ -1,0 +1,222 @@
+//! The clients, each in a project and with a cache of its own, with nothing of the machine's own
+//! configuration.
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+    process::{Command, Output},
+};
+
+use weir_tests::{database::weir_binary, weir::Place};
+
+/// A client, in the version that `tools/test` installs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Client {
+    Npm,
+    Pnpm,
+    Yarn,
+    Bun,
+}
+
+pub(super) const CLIENTS: [Client; 4] = [Client::Npm, Client::Pnpm, Client::Yarn, Client::Bun];
+
+/// The registry that this machine's own npm uses, with a slash at its end.
+pub(super) fn upstream() -> String {
+    let answer = Command::new("npm").args(["config", "get", "registry"]).output();
+    let answer = String::from_utf8(answer.expect("npm: run tools/test").stdout).expect("text");
+    format!("{}/", answer.trim().trim_end_matches('/'))
+}
+
+impl Client {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Npm => "npm",
+            Self::Pnpm => "pnpm",
+            Self::Yarn => "yarn",
+            Self::Bun => "bun",
+        }
+    }
+
+    const fn lock_file(self) -> &'static str {
+        match self {
+            Self::Npm => "package-lock.json",
+            Self::Pnpm => "pnpm-lock.yaml",
+            Self::Yarn => "yarn.lock",
+            Self::Bun => "bun.lock",
+        }
+    }
+
+    fn program(self) -> PathBuf {
+        let binary = weir_binary();
+        let target = binary.parent().and_then(Path::parent).expect("the target folder");
+        let program = target.join("tools/npm/node_modules/.bin").join(self.name());
+        assert!(program.exists(), "{} is missing: run tools/test", program.display());
+        program
+    }
+
+    /// Makes a project that asks for these packages.
+    pub(super) fn project(
+        self,
+        place: &Place,
+        folder: &str,
+        dependencies: &[(&str, &str)],
+    ) -> Project {
+        let folder = place.path().join(format!("{}-{folder}", self.name()));
+        fs::create_dir_all(&folder).expect("a folder");
+        let dependencies: BTreeMap<_, _> = dependencies.iter().copied().collect();
+        let package = serde_json::json!({
+            "name": "project", "version": "1.0.0", "license": "Apache-2.0",
+            "dependencies": dependencies,
+        });
+        fs::write(folder.join("package.json"), package.to_string()).expect("write the project");
+        Project { client: self, folder }
+    }
+}
+
+/// A project of a client.
+#[derive(Debug)]
+pub(super) struct Project {
+    client: Client,
+    folder: PathBuf,
+}
+
+impl Project {
+    /// Installs it from a registry.
+    pub(super) fn install(&self, registry: &str) -> Output {
+        let cache = self.folder.join("cache");
+        let cache = cache.to_str().expect("a path of text");
+        let flag = |name: &str, value: &str| format!("--{name}={value}");
+        let arguments = match self.client {
+            Client::Npm => vec![
+                "install".to_owned(),
+                flag("registry", registry),
+                flag("cache", cache),
+                "--no-audit".to_owned(),
+                "--no-fund".to_owned(),
+                "--replace-registry-host=never".to_owned(),
+                "--fetch-retries=0".to_owned(),
+            ],
+            Client::Pnpm => vec![
+                "install".to_owned(),
+                flag("registry", registry),
+                flag("store-dir", cache),
+                flag("config.cache-dir", &format!("{cache}-metadata")),
+                "--config.minimum-release-age=0".to_owned(),
+                "--config.fetch-retries=0".to_owned(),
+                "--reporter=append-only".to_owned(),
+            ],
+            Client::Yarn => vec![
+                "install".to_owned(),
+                "--registry".to_owned(),
+                registry.to_owned(),
+                "--cache-folder".to_owned(),
+                cache.to_owned(),
+                "--no-progress".to_owned(),
+                "--non-interactive".to_owned(),
+            ],
+            Client::Bun => vec![
+                "install".to_owned(),
+                flag("registry", registry),
+                flag("cache-dir", cache),
+                "--no-progress".to_owned(),
+                "--backend=copyfile".to_owned(),
+            ],
+        };
+        self.run(&arguments)
+    }
+
+    /// Asks npm something in this project.
+    pub(super) fn npm(&self, question: &[&str], registry: &str) -> Output {
+        let mut arguments: Vec<_> = question.iter().map(|word| (*word).to_owned()).collect();
+        arguments.push(format!("--registry={registry}"));
+        arguments.push(format!("--cache={}", self.folder.join("cache").display()));
+        self.run(&arguments)
+    }
+
+    fn run(&self, arguments: &[String]) -> Output {
+        let mut command = Command::new(self.client.program());
+        for (name, _) in std::env::vars_os() {
+            let upper = name.to_string_lossy().to_ascii_uppercase();
+            let theirs = ["NPM_", "PNPM_", "YARN_", "BUN_"];
+            if theirs.iter().any(|prefix| upper.starts_with(prefix)) {
+                command.env_remove(name);
+            }
+        }
+        let home = self.folder.join("home");
+        fs::create_dir_all(&home).expect("a home");
+        command
+            .args(arguments)
+            .current_dir(&self.folder)
+            .env("HOME", &home)
+            .env("XDG_CONFIG_HOME", &home)
+            .env("XDG_CACHE_HOME", &home)
+            .env("XDG_DATA_HOME", &home)
+            .env("NPM_CONFIG_USERCONFIG", "/dev/null")
+            .env("NPM_CONFIG_GLOBALCONFIG", home.join("npmrc"))
+            .env("NPM_CONFIG_UPDATE_NOTIFIER", "false")
+            .env("NO_COLOR", "1")
+            .env("CI", "1")
+            .output()
+            .expect("run the client")
+    }
+
+    /// What is installed: every file by its hash, every link by where it leads. What clients keep
+    /// for themselves beside it, with times and addresses in it, is left out.
+    pub(super) fn tree(&self) -> BTreeMap<String, String> {
+        let modules = self.folder.join("node_modules");
+        let mut tree = BTreeMap::new();
+        walk(&modules, &modules, &mut tree);
+        tree
+    }
+
+    /// Its lock file, with the address of the registry taken out.
+    pub(super) fn lock(&self, registry: &str) -> String {
+        let lock = self.folder.join(self.client.lock_file());
+        let lock = fs::read_to_string(lock).expect("a lock file").replace(registry, "REGISTRY/");
+        if self.client != Client::Bun {
+            return lock;
+        }
+        // bun writes no address at all where the registry is the one it knows by itself.
+        let words =
+            lock.split('"').map(|word| if word.starts_with("REGISTRY/") { "" } else { word });
+        words.collect::<Vec<_>>().join("\"")
+    }
+
+    /// The installed version of a package.
+    pub(super) fn installed(&self, package: &str) -> String {
+        let modules = self.folder.join("node_modules");
+        let hoisted = [modules.join(package), modules.join(".pnpm/node_modules").join(package)];
+        let package = hoisted.iter().find(|folder| folder.exists()).expect("an installed package");
+        let package = fs::read_to_string(package.join("package.json")).expect("its description");
+        let package: serde_json::Value = serde_json::from_str(&package).expect("JSON");
+        package["version"].as_str().expect("its version").to_owned()
+    }
+}
+
+fn walk(root: &Path, folder: &Path, tree: &mut BTreeMap<String, String>) {
+    const THEIRS: [&str; 6] = [
+        ".package-lock.json",
+        ".modules.yaml",
+        ".yarn-integrity",
+        ".pnpm-workspace-state-v1.json",
+        ".pnpm-workspace-state.json",
+        ".pnpm/lock.yaml",
+    ];
+    for entry in fs::read_dir(folder).expect("an installed folder") {
+        let path = entry.expect("an entry").path();
+        let name = path.strip_prefix(root).expect("below it").to_string_lossy().into_owned();
+        if THEIRS.contains(&name.as_str()) {
+            continue;
+        }
+        if path.is_symlink() {
+            let target = fs::read_link(&path).expect("a link");
+            tree.insert(name, target.to_string_lossy().into_owned());
+        } else if path.is_dir() {
+            walk(root, &path, tree);
+        } else {
+            let bytes = fs::read(&path).expect("an installed file");
+            tree.insert(name, blake3::hash(&bytes).to_hex().to_string());
+        }
+    }
+}

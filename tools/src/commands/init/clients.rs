@@ -1,0 +1,241 @@
+//! `weir init --clients`: the package clients of this machine ask Weir, once their owner has seen
+//! what is written where and said yes; and ask again what they asked before.
+//!
+//! Only the user's own configuration of a client is touched, only between two lines that say whose
+//! they are, and the file of before is kept beside it.
+
+mod cargo;
+mod edit;
+mod file;
+mod npm;
+
+use clap::ValueEnum;
+use serde::Serialize;
+use serde_json::json;
+use weir_events::registry::Ecosystem;
+
+use self::edit::Edit;
+use self::file::File;
+use crate::commands::{Answer, Sure};
+use crate::config::registries::{goods, upstream_key};
+use crate::config::{Config, HttpUrl};
+use crate::context::Context;
+use crate::discovery;
+use crate::exit::{Exit, Failure};
+
+/// A package client that can be pointed at Weir.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Client {
+    Npm,
+    Cargo,
+}
+
+/// What somebody wants of their clients.
+#[derive(Debug)]
+pub(super) struct Wish<'a> {
+    /// Which; all of them if none is named.
+    pub(super) clients: &'a [Client],
+    /// Where they are to find Weir, unless it is known.
+    pub(super) url: Option<&'a HttpUrl>,
+    /// Whether they are to ask what they asked before.
+    pub(super) undo: bool,
+    pub(super) sure: Sure,
+}
+
+/// What is to become of one client's configuration.
+#[derive(Debug)]
+struct Plan {
+    client: Client,
+    step: Step,
+}
+
+#[derive(Debug)]
+enum Step {
+    Write {
+        file: File,
+        edit: Edit,
+        after: String,
+    },
+    Undo {
+        file: File,
+        after: String,
+    },
+    /// It is so already.
+    Nothing,
+    /// It cannot be done, and why.
+    Leave(String),
+}
+
+impl Client {
+    const ALL: [Self; 2] = [Self::Npm, Self::Cargo];
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Npm => "npm",
+            Self::Cargo => "cargo",
+        }
+    }
+
+    const fn ecosystem(self) -> Ecosystem {
+        match self {
+            Self::Npm => Ecosystem::Npm,
+            Self::Cargo => Ecosystem::Cargo,
+        }
+    }
+
+    fn file(self) -> Result<File, String> {
+        let path = match self {
+            Self::Npm => npm::path(),
+            Self::Cargo => cargo::path(),
+        };
+        File::read(path.ok_or("HOME is not set, so nobody knows where it is configured")?)
+    }
+
+    fn edit(self, base: &str) -> Edit {
+        match self {
+            Self::Npm => npm::edit(base),
+            Self::Cargo => cargo::edit(base),
+        }
+    }
+
+    /// What stands against an edit, in the file without it and in the file with it.
+    fn objection(self, without: &str, with: &str) -> Option<String> {
+        match self {
+            Self::Npm => npm::objection(),
+            Self::Cargo => cargo::objection(without, with),
+        }
+    }
+}
+
+pub(super) fn run(context: &Context, wish: &Wish<'_>) -> Result<Exit, Failure> {
+    let config = context.load(&[])?.config;
+    let base = base(context, &config, wish.url);
+    let clients = if wish.clients.is_empty() { &Client::ALL } else { wish.clients };
+    let plan = |client: Client| {
+        let step = if wish.undo { undo(client) } else { point(client, &config, &base) };
+        Plan { client, step: step.unwrap_or_else(Step::Leave) }
+    };
+    let plans: Vec<Plan> = clients.iter().copied().map(plan).collect();
+    for plan in &plans {
+        context.output.say(&plan.told());
+    }
+    let n_files = plans.iter().filter(|plan| plan.changes()).count();
+    let mut done = false;
+    if n_files > 0 {
+        let what = if n_files == 1 { "write this file" } else { "write these files" };
+        if wish.sure.ask(context, what)? == Answer::Go {
+            plans.iter().try_for_each(Plan::carry_out)?;
+            done = true;
+        }
+    }
+    if done && !wish.undo && !base_is_here(&base) {
+        context.output.say(
+            "a Weir on another machine wants a token: make one with `weir token create`, then \
+             `cargo login --registry weir`, or `npm config set` its `:_authToken`",
+        );
+    }
+    let said: Vec<_> = plans.iter().map(|plan| plan.as_json(done)).collect();
+    context.output.data(&json!({ "clients": said, "done": done }), || {
+        let words = if wish.undo { "ask again what they asked before" } else { "ask Weir now" };
+        if done { format!("clients {words}") } else { "nothing was written".to_owned() }
+    })?;
+    let left = plans.iter().any(|plan| matches!(plan.step, Step::Leave(_)));
+    Ok(if left { Exit::Conflict } else { Exit::Done })
+}
+
+/// Where clients find Weir, without a slash at its end: what was asked for, else where operators
+/// say it is, else where it runs, else where it would.
+fn base(context: &Context, config: &Config, asked: Option<&HttpUrl>) -> String {
+    let named = asked.or(config.server.public_url.as_ref()).map(ToString::to_string);
+    let running = || context.data_dir.running().map(|running| running.url);
+    let base = named.or_else(|| running().filter(|url| !url.is_empty())).unwrap_or_else(|| {
+        let host = &config.server.host;
+        let host = if host.contains(':') { format!("[{host}]") } else { host.clone() };
+        format!("http://{host}:{}", config.server.port)
+    });
+    base.trim_end_matches('/').to_owned()
+}
+
+fn base_is_here(base: &str) -> bool {
+    let url = base.parse::<HttpUrl>().ok();
+    url.is_some_and(|url| url.0.host_str().is_some_and(discovery::is_loopback))
+}
+
+fn point(client: Client, config: &Config, base: &str) -> Result<Step, String> {
+    let ecosystem = client.ecosystem();
+    let served = config.registries.all().into_iter().any(|registry| {
+        registry.ecosystem == ecosystem && registry.enabled && registry.upstream.is_some()
+    });
+    if !served {
+        let (goods, key) = (goods(ecosystem), upstream_key(ecosystem));
+        return Err(format!("{goods} are not served: set {key}"));
+    }
+    let (file, edit) = (client.file()?, client.edit(base));
+    let without = edit::taken_out(file.text());
+    let after = edit.put_in(&without);
+    if after == file.text() {
+        return Ok(Step::Nothing);
+    }
+    match client.objection(&without, &after) {
+        Some(why) => Err(format!("{}: {why}", file.path().display())),
+        None => Ok(Step::Write { file, edit, after }),
+    }
+}
+
+fn undo(client: Client) -> Result<Step, String> {
+    let file = client.file()?;
+    let after = edit::taken_out(file.text());
+    Ok(if after == file.text() { Step::Nothing } else { Step::Undo { file, after } })
+}
+
+impl Plan {
+    const fn changes(&self) -> bool {
+        matches!(self.step, Step::Write { .. } | Step::Undo { .. })
+    }
+
+    fn told(&self) -> String {
+        let name = self.client.name();
+        match &self.step {
+            Step::Write { file, edit, .. } => {
+                let (path, lines) = (file.path().display(), edit.shown());
+                match file.backup_to_make() {
+                    Some(backup) => format!(
+                        "{name}: into {path}, whose old content is kept as {}:\n{lines}",
+                        backup.display()
+                    ),
+                    None => format!("{name}: into {path}:\n{lines}"),
+                }
+            }
+            Step::Undo { file, .. } => {
+                format!("{name}: what Weir wrote is taken out of {}", file.path().display())
+            }
+            Step::Nothing => format!("{name}: nothing is to be done"),
+            Step::Leave(why) => format!("{name}: left as it is: {why}"),
+        }
+    }
+
+    fn carry_out(&self) -> Result<(), Failure> {
+        let (file, written) = match &self.step {
+            Step::Write { file, after, .. } => {
+                (file, file.keep_old().and_then(|()| file.write(after)))
+            }
+            Step::Undo { file, after } => (file, file.restore(after)),
+            Step::Nothing | Step::Leave(_) => return Ok(()),
+        };
+        written.map_err(|fault| {
+            Failure::failed(format!("could not write `{}`: {fault}", file.path().display()))
+        })
+    }
+
+    fn as_json(&self, done: bool) -> serde_json::Value {
+        let (step, path, why) = match &self.step {
+            Step::Write { file, .. } => ("write", Some(file.path()), None),
+            Step::Undo { file, .. } => ("undo", Some(file.path()), None),
+            Step::Nothing => ("nothing", None, None),
+            Step::Leave(why) => ("leave", None, Some(why)),
+        };
+        let done = done && self.changes();
+        json!({ "client": self.client, "step": step, "path": path, "why": why, "done": done })
+    }
+}

@@ -1,0 +1,101 @@
+//! The package firewall of a process: the live rules, one cache, one way out, and the ecosystems
+//! that are served.
+
+use std::sync::Arc;
+
+use tracing::{info, warn};
+use weir_aggregates::access::Scope;
+use weir_api::registry::Packages;
+use weir_events::registry::Ecosystem;
+use weir_log::lifecycle::Lifecycle;
+use weir_processors::door::Door;
+use weir_processors::outbound::{Limits, Outbound};
+use weir_processors::registry::cache::FileCache;
+use weir_processors::registry::ledger::Ledger;
+use weir_processors::registry::policy::Policy;
+use weir_processors::registry::{cargo, keeper, npm, pypi};
+
+use super::cache_dir;
+use crate::config::Config;
+use crate::config::registries::{Registry, goods, upstream_key};
+use crate::data_dir::DataDir;
+use crate::exit::{Exit, Failure};
+
+/// Puts it together.
+pub(super) async fn start(
+    config: &Config,
+    data_dir: &DataDir,
+    door: &Door,
+    lifecycle: &Lifecycle,
+) -> Result<Packages, Failure> {
+    let policy = Policy::start(door.log(), lifecycle).await?;
+    let mut packages = Packages::new(policy.clone());
+    let registries = config.registries.all();
+    if registries.iter().all(|registry| !registry.enabled) {
+        return Ok(packages);
+    }
+    let root = cache_dir(config, data_dir);
+    let opened = FileCache::open(root.clone(), config.cache.max_size.0).await;
+    let (cache, repair) = opened.map_err(|fault| {
+        Failure::failed(format!("could not open the cache `{}`: {fault}", root.display()))
+    })?;
+    info!(?repair, "cache opened");
+    keeper::start(&cache, door, keeper::EXPIRE_EVERY, lifecycle);
+    packages = packages.keeping(cache.clone());
+    let outbound = Outbound::new(door.log().incarnation().0, Limits::default())?;
+    let shared = Shared { policy, door, outbound, cache, lifecycle };
+    for registry in registries.iter().filter(|registry| registry.enabled) {
+        if registry.upstream.is_none() {
+            let (key, goods) = (upstream_key(registry.ecosystem), goods(registry.ecosystem));
+            warn!("{key} is not set: {goods} are not served");
+        }
+        packages = shared.serving(packages, registry)?;
+    }
+    Ok(packages)
+}
+
+/// What all ecosystems share.
+struct Shared<'a> {
+    policy: Policy,
+    door: &'a Door,
+    outbound: Outbound,
+    cache: FileCache,
+    lifecycle: &'a Lifecycle,
+}
+
+/// Makes the plugin of an ecosystem from its section.
+macro_rules! plugin {
+    ($module:ident :: $plugin:ident, $registry:expr, $shared:expr) => {{
+        let (registry, shared): (&Registry<'_>, &Shared<'_>) = ($registry, $shared);
+        let mut config = $module::Config::of(registry.upstream.cloned());
+        config.trusted_origins = registry.trusted_origins.iter().map(|url| url.0.clone()).collect();
+        config.keeping.ttl = registry.page_ttl;
+        config.keeping.stale_for = registry.stale_for;
+        let made = $module::$plugin::new(
+            &config,
+            shared.policy.clone(),
+            Ledger::new(registry.ecosystem, shared.door.clone()),
+            shared.outbound.clone(),
+            shared.cache.clone(),
+            shared.lifecycle,
+        );
+        let unusable = |fault| {
+            let key = upstream_key(registry.ecosystem);
+            Failure::new(Exit::Usage, format!("{key} cannot be used: {fault}"))
+        };
+        Arc::new(made.map_err(unusable)?)
+    }};
+}
+
+impl Shared<'_> {
+    fn serving(&self, packages: Packages, registry: &Registry<'_>) -> Result<Packages, Failure> {
+        let scope = Scope::of_packages(registry.ecosystem);
+        Ok(match registry.ecosystem {
+            Ecosystem::Pypi => packages.serving(plugin!(pypi::Pypi, registry, self), scope),
+            Ecosystem::Npm => packages.serving(plugin!(npm::Npm, registry, self), scope),
+            Ecosystem::Cargo => packages.serving(plugin!(cargo::Cargo, registry, self), scope),
+            // Have no section yet, so nobody can have enabled them.
+            Ecosystem::Go | Ecosystem::Docker => packages,
+        })
+    }
+}
