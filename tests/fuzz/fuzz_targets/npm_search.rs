@@ -1,0 +1,24 @@
+//! Results of a search, from the upstream's bytes to what a client gets.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use serde_json::value::RawValue;
+use weir_events::registry::{Ecosystem, Mask};
+use weir_fuzz::rules;
+use weir_processors::registry::npm::search::filter;
+
+fuzz_target!(|data: &[u8]| {
+    let rules = rules(
+        Ecosystem::Npm,
+        [
+            ("left-pad", "*", Mask::Hide),
+            ("@acme/*", ">=1", Mask::Mark),
+            ("react", "<19", Mask::DenyOnly),
+            ("l*", "1.x", Mask::Hide),
+        ],
+    );
+    if let Some(results) = filter(data, &rules) {
+        serde_json::from_str::<&RawValue>(&results).expect("JSON");
+        assert_eq!(filter(results.as_bytes(), &rules).as_ref(), Some(&results));
+    }
+});
