@@ -164,7 +164,13 @@ impl<D> Clone for Open<D> {
 }
 
 impl<D> Open<D> {
-    const fn kept(document: Arc<D>) -> Self {
+    /// The list without its room, for those who go on to wait for something else.
+    #[must_use]
+    pub fn without_room(self) -> Self {
+        Self::kept(self.document)
+    }
+
+    fn kept(document: Arc<D>) -> Self {
         Self { document, room: None }
     }
 }
@@ -363,9 +369,12 @@ impl<S: Source> Inner<S> {
             (StatusCode::NOT_MODIFIED, Some(old)) => {
                 confirmed(old.document.clone(), old.validators.clone(), None)
             }
-            (StatusCode::NOT_FOUND | StatusCode::GONE, _) => {
-                confirmed(None, Validators::default(), None)
-            }
+            (
+                StatusCode::NOT_FOUND
+                | StatusCode::GONE
+                | StatusCode::UNAVAILABLE_FOR_LEGAL_REASONS,
+                _,
+            ) => confirmed(None, Validators::default(), None),
             (status, _) => Err(DocumentsFault::Status { what: what::<S>(key), status }),
         }
     }

@@ -22,6 +22,7 @@ pub mod voice;
 
 use std::sync::Arc;
 
+use tokio::sync::Semaphore;
 use weir_aggregates::registry::rule::RuleSet;
 use weir_events::registry::Ecosystem;
 use weir_log::lifecycle::Lifecycle;
@@ -85,6 +86,7 @@ pub struct Npm<C> {
     pages: Pages,
     gate: Gate<C, Json>,
     outbound: Outbound,
+    auditing: Semaphore,
 }
 
 impl<C: CachePlugin> Npm<C> {
@@ -109,7 +111,7 @@ impl<C: CachePlugin> Npm<C> {
         let pages = Pages::new(config.max_rendered_bytes, lifecycle);
         let gate =
             Gate::new(policy, ledger, outbound.clone(), cache, counters, config.bounds, lifecycle);
-        Ok(Self { registry, pages, gate, outbound })
+        Ok(Self { registry, pages, gate, outbound, auditing: Semaphore::new(1) })
     }
 
     /// The cache of tarballs.

@@ -9,6 +9,7 @@ use std::{
 
 use bytes::Bytes;
 use http::HeaderValue;
+use tokio::sync::Semaphore;
 use weir_log::lifecycle::Lifecycle;
 
 use super::{
@@ -46,11 +47,15 @@ impl<F> Rendering<F> {
     }
 }
 
+/// How many lists are written at once: each takes a thread, and as much memory as the list.
+const MAX_WRITING: usize = 2;
+
 /// Lists ready to be sent, by what they are made of.
 #[derive(Debug)]
 pub struct Renderings<K, F> {
     kept: Arc<Mutex<Lru<K, Arc<Rendering<F>>>>>,
     flights: Flights<K, Option<Arc<Rendering<F>>>>,
+    writing: Arc<Semaphore>,
 }
 
 impl<K, F> Renderings<K, F>
@@ -63,6 +68,7 @@ where
         Self {
             kept: Arc::new(Mutex::new(Lru::new(max_bytes))),
             flights: Flights::new(name, lifecycle.clone()),
+            writing: Arc::new(Semaphore::new(MAX_WRITING)),
         }
     }
 
@@ -78,7 +84,9 @@ where
             return Ok(list);
         }
         let (kept, ours) = (Arc::clone(&self.kept), key.clone());
+        let writing = Arc::clone(&self.writing);
         let work = || async move {
+            let _turn = writing.acquire().await.ok()?;
             let list = tokio::task::spawn_blocking(move || Arc::new(write())).await.ok()?;
             let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
             kept.put(ours, Arc::clone(&list), list.weight);

@@ -44,6 +44,7 @@ impl<C: CachePlugin> Cargo<C> {
             Target::List { name } => self.list(upstream, name, &asking, caller).await,
             Target::File { name, spelling, version } => {
                 let (open, line) = self.find(upstream, name, spelling, version, &asking).await?;
+                let open = open.without_room();
                 let template = self.template(upstream, &asking).await?;
                 let artifact = artifact(upstream, name, &line, &template);
                 let artifact = artifact.ok_or_else(|| missing(spelling, version))?;

@@ -26,7 +26,7 @@ use crate::registry::gate::told;
 pub const MAX_BODY_BYTES: usize = 2 << 20;
 
 /// The largest question, unpacked.
-const MAX_UNPACKED_BYTES: u64 = 16 << 20;
+const MAX_UNPACKED_BYTES: u64 = 4 << 20;
 
 /// The deepest tree of dependencies that is looked into.
 const MAX_DEPTH: usize = 64;

@@ -69,6 +69,7 @@ impl<C: CachePlugin> Npm<C> {
             }
             Target::Tarball { name, file } => {
                 let (open, artifact) = self.find(registry, &name, &file, &asking).await?;
+                let open = open.without_room();
                 let instead = |rules: Arc<RuleSet>| {
                     let open = open.clone();
                     let judging = move || filter(&open.document, &rules).newest_allowed;
@@ -252,8 +253,11 @@ impl<C: CachePlugin> Npm<C> {
         base: &Arc<str>,
     ) -> Result<Answer, Otherwise> {
         let (rules, base) = (self.gate.rules()?, Arc::clone(base));
+        // A tree in memory is many times what it is on the wire: one at a time.
+        let turn = self.auditing.acquire().await.map_err(|_| Gate::<C, Json>::stopping())?;
         let work = move || audit::answer(kind, &body, gzip, &rules, &base);
         let answer = tokio::task::spawn_blocking(work).await;
+        drop(turn);
         let answer = answer.map_err(|_| Gate::<C, Json>::stopping())?;
         let answer = answer
             .map_err(|fault| Gate::<C, Json>::no(StatusCode::BAD_REQUEST, &fault.to_string()))?;

@@ -40,6 +40,7 @@ impl<C: CachePlugin> Pypi<C> {
             }
             Target::File { project, filename } => {
                 let (open, artifact) = self.find(index, project, filename, &asking).await?;
+                let open = open.without_room();
                 let instead = |rules| {
                     let open = open.clone();
                     async move {
