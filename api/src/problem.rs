@@ -9,7 +9,7 @@ use std::sync::Arc;
 use axum::response::{IntoResponse, Response};
 use http::{
     HeaderValue, StatusCode,
-    header::{CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE},
+    header::{CACHE_CONTROL, CONNECTION, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE},
 };
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -125,6 +125,10 @@ impl Problem {
         let headers = answer.headers_mut();
         headers.insert(CONTENT_TYPE, MEDIA_TYPE);
         headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        if self.status() == StatusCode::PAYLOAD_TOO_LARGE {
+            // The rest of the body is not read: who sends on over this connection is cut off.
+            headers.insert(CONNECTION, HeaderValue::from_static("close"));
+        }
         if let Some(seconds) = self.retry_after {
             headers.insert(RETRY_AFTER, seconds.into());
         }
@@ -213,6 +217,8 @@ mod tests {
         assert_eq!(busy.status(), 503);
         assert_eq!(busy.headers()[RETRY_AFTER], "2");
         assert_eq!(busy.headers()[CONTENT_TYPE], "application/problem+json");
+        let huge = Problem::new(&table::BODY_TOO_LARGE, "too large").answer(None);
+        assert_eq!(huge.headers()[CONNECTION], "close");
         let stranger = Problem::new(&table::UNAUTHENTICATED, "no token").into_response();
         assert_eq!(stranger.headers()[WWW_AUTHENTICATE], "Bearer realm=\"weir\"");
         assert!(stranger.extensions().get::<Arc<Problem>>().is_some());
