@@ -4,8 +4,10 @@ CREATE TABLE access.sessions (
     hash bytea PRIMARY KEY CHECK (octet_length(hash) = 32),
     token_id text COLLATE "C" NOT NULL,
     created_at timestamptz NOT NULL,
-    -- Signing out sets it to that moment; who swept the row away then would lose who it was of.
     expires_at timestamptz NOT NULL,
+    -- When it was ended before its time. That it was counts, whatever clock reads the time; the row
+    -- stays a while, since who swept it away at once would lose who it was of.
+    ended_at timestamptz,
     -- To the minute.
     last_used timestamptz NOT NULL
 ) WITH (fillfactor = 70);

@@ -8,6 +8,7 @@ use axum::{
 };
 use http::{HeaderValue, StatusCode, header::SET_COOKIE};
 use serde::{Deserialize, Serialize};
+use tokio::sync::oneshot;
 use utoipa::ToSchema;
 use utoipa_axum::{router::OpenApiRouter, routes};
 use weir_aggregates::access::Scope;
@@ -69,7 +70,9 @@ async fn sign_in(State(state): State<ApiState>, request: Request) -> Result<Resp
     let SignIn { token } = ask::read(Request::from_parts(parts, body)).await?;
     let principal = state.tokens().verify(&token, client.address).await?;
     let lifetime = state.settings().session_lifetime;
-    let Opened { secret, expires_at } = state.tokens().open_session(&principal, lifetime).await?;
+    let (tokens, of) = (state.tokens().clone(), principal.clone());
+    let opening = async move { tokens.open_session(&of, lifetime).await };
+    let Opened { secret, expires_at } = carried_through(&state, "sign-in", opening).await??;
     let seconds = (expires_at.micros() - state.door().now().micros()) / 1_000_000;
     let cookie = session_cookie(Some((&secret, seconds)), client.https);
     let view = SessionView { expires_at: Some(expires_at), ..SessionView::from(&principal) };
@@ -98,9 +101,25 @@ async fn sign_out(State(state): State<ApiState>, request: Request) -> Result<Res
     // Without a cookie there is nothing that another site could take away.
     if let Some(secret) = session(&parts.headers, client.https) {
         check_site(&parts.method, &parts.headers)?;
-        state.tokens().end_session(&secret).await?;
+        let tokens = state.tokens().clone();
+        let ending = async move { tokens.end_session(&secret).await };
+        carried_through(&state, "sign-out", ending).await??;
     }
     with_cookie(&session_cookie(None, client.https), StatusCode::NO_CONTENT)
+}
+
+/// Does something to its end, also when the one who asked goes away.
+async fn carried_through<T: Send + 'static>(
+    state: &ApiState,
+    name: &'static str,
+    work: impl Future<Output = T> + Send + 'static,
+) -> Result<T, Problem> {
+    let (done, answer) = oneshot::channel();
+    state.lifecycle().run(name, async move {
+        // Whoever asked may be gone: the work was what mattered.
+        drop(done.send(work.await));
+    });
+    answer.await.map_err(|fault| Problem::internal(&fault))
 }
 
 fn with_cookie(cookie: &str, answer: impl IntoResponse) -> Result<Response, Problem> {

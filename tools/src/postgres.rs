@@ -234,7 +234,7 @@ impl Cluster {
                     let pgdata = &self.layout.pgdata;
                     server::end(file.pid, || !process::serves(file.pid, pgdata));
                 }
-                Some(PidFile { pid, address: Some(address), ready: true }) => {
+                Some(PidFile { pid, address: Some(address), ready: true, .. }) => {
                     // It may stop between these lines; then the next round sees that.
                     if let Ok(true) = address.serves(&self.layout.pgdata) {
                         info!(pid, "using the postgres that runs already");
@@ -266,7 +266,7 @@ impl Cluster {
             initialise::initialise(layout, &binaries, &self.address)?;
         }
         layout.take_over()?;
-        clear_remains(&layout.pgdata)?;
+        clear_remains(&layout.pgdata, &self.address)?;
         let deadline = Instant::now() + ORPHANS_WITHIN;
         let postmaster = loop {
             match Postmaster::start(layout, &binaries, &self.address, stop) {
@@ -291,11 +291,13 @@ impl Drop for Cluster {
     }
 }
 
-/// Removes what a killed postmaster left: backends busy with a long query, and a pid file whose
-/// number now belongs to another program, which Postgres would take for itself.
+/// Removes what a killed postmaster left: backends busy with a long query, and the files with its
+/// number, the one in the cluster and the one beside the socket. Postgres looks whether there is a
+/// process of that number, and takes another program, or a dead process nobody has waited for yet,
+/// for the postmaster.
 ///
 /// Only the owner does this, and only when no postmaster of the cluster lives.
-fn clear_remains(pgdata: &Path) -> Result<(), PostgresFault> {
+fn clear_remains(pgdata: &Path, address: &Address) -> Result<(), PostgresFault> {
     let orphans = process::all_of(pgdata);
     if !orphans.is_empty() {
         warn!(n = orphans.len(), "ending what is left of a killed postgres");
@@ -308,9 +310,11 @@ fn clear_remains(pgdata: &Path) -> Result<(), PostgresFault> {
             thread::sleep(process::LOOK_AGAIN);
         }
     }
-    if PidFile::read(pgdata).is_some_and(|file| process::is_alive(file.pid)) {
-        let path = pidfile::path(pgdata);
-        fs::remove_file(&path).doing("remove the stale", &path)?;
+    for path in [pidfile::path(pgdata), address.lock_file()] {
+        let Some(left) = PidFile::at(&path) else { continue };
+        if left.pgdata == pgdata && process::is_alive(left.pid) {
+            fs::remove_file(&path).doing("remove the stale", &path)?;
+        }
     }
     Ok(())
 }

@@ -64,6 +64,10 @@ pub(super) fn parse<T: DeserializeOwned>(headers: &HeaderMap, bytes: &[u8]) -> R
         return Err(Problem::new(&UNSUPPORTED_MEDIA_TYPE, detail));
     }
     let bytes = if bytes.is_empty() { b"{}" } else { bytes };
+    // A list would be read as the members in their order.
+    if bytes.trim_ascii_start().first() == Some(&b'[') {
+        return Err(Problem::new(&BAD_BODY, "the body is a list; send an object, `{…}`"));
+    }
     let mut deserializer = serde_json::Deserializer::from_slice(bytes);
     let body = serde_path_to_error::deserialize(&mut deserializer).map_err(|fault| {
         let (path, detail) = (fault.path().to_string(), fault.into_inner().to_string());
@@ -110,6 +114,14 @@ mod tests {
         let document = serde_json::to_value(problem.view(None)).unwrap();
         let field = document["errors"][0]["field"].as_str().unwrap_or_default().to_owned();
         (problem.status().as_u16(), problem.kind().code.to_owned(), field)
+    }
+
+    #[test]
+    fn a_list_is_no_object() {
+        for body in [&br#"[["a"]]"#[..], b" \n[]"] {
+            let (status, ..) = problem(&json(), body);
+            assert_eq!(status, 400);
+        }
     }
 
     #[test]

@@ -13,13 +13,16 @@ const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 /// Whether the browser, if it is one, says that the request comes from our own pages or from the
 /// person at it.
 pub(crate) fn same_site(headers: &HeaderMap) -> bool {
-    headers.get(SEC_FETCH_SITE).is_none_or(|site| site == "same-origin" || site == "none")
+    let mut said = headers.get_all(SEC_FETCH_SITE).iter();
+    said.all(|site| site == "same-origin" || site == "none")
 }
 
 /// Whether `origin` is the host that the request was sent to; `None` where the request names no
 /// origin.
 fn from_our_pages(headers: &HeaderMap) -> Option<bool> {
-    let origin = headers.get(ORIGIN)?.to_str().ok();
+    let mut origins = headers.get_all(ORIGIN).iter();
+    let (origin, None) = (origins.next()?, origins.next()) else { return Some(false) };
+    let origin = origin.to_str().ok();
     let origin = origin.and_then(|origin| origin.split_once("://")).map(|(_, host)| host);
     let host = headers.get(HOST).and_then(|host| host.to_str().ok());
     Some(origin.zip(host).is_some_and(|(origin, host)| origin.eq_ignore_ascii_case(host)))
@@ -34,7 +37,9 @@ pub(crate) fn check(method: &Method, headers: &HeaderMap) -> Result<(), Problem>
         return Ok(());
     }
     // Browsers say `sec-fetch-site` on secure connections and to loopback only; `origin` always.
-    if !headers.contains_key(SEC_FETCH_SITE) && from_our_pages(headers) != Some(true) {
+    // Where both are there, they agree.
+    let ours = from_our_pages(headers);
+    if !ours.unwrap_or_else(|| headers.contains_key(SEC_FETCH_SITE)) {
         let detail = "`origin` is missing, or is not the `host` that this was sent to; a proxy in \
                       front of this Weir must hand `host` on";
         return Err(Problem::new(&CROSS_SITE, detail));
@@ -88,6 +93,13 @@ mod tests {
     fn a_change_by_cookie_needs_what_a_form_cannot_send() {
         assert!(allowed(&Method::POST, &[OURS, JSON, MARK]));
         assert!(!allowed(&Method::POST, &[OURS, JSON]));
+        let (evil, good) =
+            (("origin", "http://evil.example"), ("origin", "http://weir.example:7400"));
+        assert!(allowed(&Method::POST, &[OURS, HERE, good, JSON, MARK]));
+        assert!(!allowed(&Method::POST, &[OURS, HERE, evil, JSON, MARK]));
+        assert!(!allowed(&Method::POST, &[HERE, good, evil, JSON, MARK]));
+        let other = ("sec-fetch-site", "cross-site");
+        assert!(!allowed(&Method::POST, &[OURS, other, HERE, good, JSON, MARK]));
         assert!(!allowed(&Method::POST, &[OURS, MARK]));
         assert!(!allowed(&Method::DELETE, &[OURS, MARK, ("content-type", "text/plain")]));
         assert!(!allowed(&Method::PUT, &[OURS, JSON, ("x-weir-csrf", "0")]));

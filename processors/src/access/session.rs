@@ -11,6 +11,7 @@ use std::{
 
 use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
 use sqlx::{Row, postgres::PgRow, types::time::OffsetDateTime};
+use tracing::warn;
 use weir_aggregates::access::{State, Token};
 use weir_events::{
     access::{Event, SessionEnd, SessionEnded, SessionOpened},
@@ -36,6 +37,9 @@ const MAX_CROWDED_OUT: i64 = 100;
 const KEEP_ENDED: i64 = 3_600;
 /// Sessions swept in one transaction.
 const SWEEP_AT_ONCE: i64 = 1_000;
+/// How often a change that is made already is tried to be recorded, and the first pause between.
+const RECORD_TRIES: u32 = 6;
+const RECORD_PAUSE: Duration = Duration::from_millis(100);
 /// Transactions of one sweep.
 const MAX_SWEEPS: usize = 100;
 
@@ -44,17 +48,19 @@ const OPEN: &str = "
     VALUES ($1, $2, $3, $4, $3)";
 
 const CROWD_OUT: &str = "
-    UPDATE access.sessions SET expires_at = $2 WHERE hash IN (
-        SELECT hash FROM access.sessions WHERE token_id = $1 AND expires_at > $2
+    UPDATE access.sessions SET ended_at = $2, expires_at = $2 WHERE hash IN (
+        SELECT hash FROM access.sessions
+        WHERE token_id = $1 AND expires_at > $2 AND ended_at IS NULL
         ORDER BY last_used DESC, created_at DESC, hash OFFSET $3 LIMIT $4)
     RETURNING hash";
 
 const USE: &str = "
     UPDATE access.sessions SET last_used = greatest(last_used, $2)
-    WHERE hash = $1 AND expires_at > $2 RETURNING token_id, expires_at";
+    WHERE hash = $1 AND expires_at > $2 AND ended_at IS NULL RETURNING token_id, expires_at";
 
 const END: &str = "
-    UPDATE access.sessions SET expires_at = least(expires_at, $2) WHERE hash = $1
+    UPDATE access.sessions
+    SET ended_at = coalesce(ended_at, $2), expires_at = least(expires_at, $2) WHERE hash = $1
     RETURNING token_id, expires_at";
 
 const SWEEP: &str = "
@@ -91,6 +97,12 @@ impl SessionHash {
     }
 }
 
+/// Whether a text has the form of a session's secret.
+fn could_be(secret: &str) -> bool {
+    let url_safe = |b: u8| b.is_ascii_alphanumeric() || b == b'-' || b == b'_';
+    secret.len() == 43 && secret.bytes().all(url_safe)
+}
+
 /// A row of a session.
 struct Found {
     token_id: String,
@@ -106,7 +118,8 @@ impl Found {
 
 impl Tokens {
     /// Opens a session for somebody whose token was just verified. It ends after `lifetime`,
-    /// however much it is used, and never after its token.
+    /// however much it is used, and never after its token. To be carried through once begun: what
+    /// it changes is recorded after it is changed.
     pub async fn open_session(
         &self,
         principal: &Principal,
@@ -129,12 +142,17 @@ impl Tokens {
             self.forget(&gone.name());
             events.push(ended(gone, token_id, SessionEnd::CrowdedOut));
         }
-        door.record(sessions(token_id)?, &events, &principal.caller()).await?;
+        let key = CommandKey::of(token_id, &format!("\0session opened/{}", hash.name()));
+        self.record(token_id, &events, &principal.caller(), key).await?;
         Ok(Opened { secret, expires_at })
     }
 
     /// Whom a browser's session lets in, if anybody.
     pub async fn verify_session(&self, secret: &str) -> Result<Principal, Denied> {
+        // What cannot be one costs nothing.
+        if !could_be(secret) {
+            return Err(Denied::Bad);
+        }
         let (hash, now) = (SessionHash::of(secret), Instant::now());
         let known = self.verified().get(&hash.0, now);
         if let Some(known) = known {
@@ -147,12 +165,16 @@ impl Tokens {
         Ok(principal)
     }
 
-    /// Ends a session, on every instance; answers whether there was one.
+    /// Ends a session, on every instance; answers whether there was one. To be carried through once
+    /// begun: that it ended is recorded after it has.
     ///
     /// # Errors
-    /// After a fault the session may be in force elsewhere for another minute: to be repeated.
+    /// After a fault other instances may not have heard of it: to be repeated.
     pub async fn end_session(&self, secret: &str) -> Result<bool, DoorFault> {
         let (door, hash) = (&self.inner.door, SessionHash::of(secret));
+        if !could_be(secret) {
+            return Ok(false);
+        }
         let Some(found) = self.row(END, hash, "end a session").await? else { return Ok(false) };
         self.forget(&hash.name());
         let Some(of_token) = stream(&found.token_id) else { return Ok(false) };
@@ -162,8 +184,28 @@ impl Tokens {
         let event = ended(hash, &found.token_id, SessionEnd::SignedOut);
         // With what no client can send, so that no client's own key is ever this one.
         let key = CommandKey::of(&found.token_id, &format!("\0session ended/{}", hash.name()));
-        door.record_once(sessions(&found.token_id)?, &[event], &caller, key).await?;
+        self.record(&found.token_id, &[event], &caller, key).await?;
         Ok(true)
+    }
+
+    /// Puts down what is in force already, as often as it takes for a while: nobody repeats it.
+    async fn record(
+        &self,
+        token_id: &str,
+        events: &[Event],
+        caller: &Caller,
+        key: CommandKey,
+    ) -> Result<(), DoorFault> {
+        let (stream, mut pause) = (sessions(token_id)?, RECORD_PAUSE);
+        for _ in 1..RECORD_TRIES {
+            match self.inner.door.record_once(stream.clone(), events, caller, key).await {
+                Ok(_) => return Ok(()),
+                Err(fault) => warn!(error = %fault, "a change of sessions is not recorded yet"),
+            }
+            tokio::time::sleep(pause).await;
+            pause *= 2;
+        }
+        self.inner.door.record_once(stream, events, caller, key).await.map(drop)
     }
 
     /// What the database and the log say of a session, now.
@@ -284,6 +326,14 @@ mod tests {
         assert_ne!(hash, SessionHash::of("secreT"));
         assert_eq!(hash.name().len(), 16);
         assert!(!hex::encode(hash.0).contains(&hash.name()));
+    }
+
+    #[test]
+    fn only_what_has_the_form_of_a_secret_is_looked_up() {
+        assert!(could_be(&BASE64_URL_SAFE_NO_PAD.encode([251; 32])));
+        for other in ["", "x", &"x".repeat(44), &"+".repeat(43), &"é".repeat(21)] {
+            assert!(!could_be(other), "{other}");
+        }
     }
 
     #[test]

@@ -40,12 +40,17 @@ impl Asking {
         }
     }
 
-    /// Whether the client has what has this validator.
+    /// Whether the client has what has this validator, or anything will do.
     #[must_use]
     pub fn has(&self, etag: &HeaderValue) -> bool {
+        self.if_none_match.as_deref().is_some_and(|known| known.trim() == "*") || self.knows(etag)
+    }
+
+    /// Whether the client names this validator: then it was given before what has it.
+    #[must_use]
+    pub fn knows(&self, etag: &HeaderValue) -> bool {
         let (Some(known), Ok(etag)) = (&self.if_none_match, etag.to_str()) else { return false };
-        known.trim() == "*"
-            || known.split(',').any(|known| known.trim().trim_start_matches("W/") == etag)
+        known.split(',').any(|known| known.trim().trim_start_matches("W/") == etag)
     }
 }
 
@@ -123,5 +128,7 @@ mod tests {
         };
         assert!(has("\"a\"") && has("\"b\", W/\"a\"") && has("*"));
         assert!(!has("\"b\"") && !has("a"));
+        let any = Asking { if_none_match: Some("*".to_owned()), ..Asking::default() };
+        assert!(!any.knows(&HeaderValue::from_static("\"a\"")));
     }
 }

@@ -22,7 +22,7 @@ pub use promise::Promise;
 pub use reader::read;
 use sha2::{Digest as _, Sha256 as Hasher};
 use tempfile::NamedTempFile;
-use tokio::sync::watch;
+use tokio::sync::{Semaphore, watch};
 use tracing::{info, warn};
 use weir_events::registry::{CacheStored, UpstreamRejected};
 use weir_log::lifecycle::Lifecycle;
@@ -104,10 +104,17 @@ pub enum DownloadFault {
     /// It takes too long.
     #[error("the download took longer than {0:?}")]
     TooSlow(Duration),
+    /// As many come as may at once.
+    #[error("{MAX_DOWNLOADS} downloads are under way already")]
+    Busy,
     /// This process is stopping.
     #[error("this instance is stopping")]
     Stopping,
 }
+
+/// How many files may be on their way from the upstream at once: each has a connection and an open
+/// file, and goes on without its client.
+const MAX_DOWNLOADS: usize = 128;
 
 /// Bounds of a download.
 #[derive(Debug, Clone, Copy)]
@@ -194,6 +201,8 @@ struct Inner<C> {
     lifecycle: Lifecycle,
     bounds: Bounds,
     running: Mutex<Running>,
+    /// A permit for each download from the upstream.
+    slots: Semaphore,
 }
 
 impl<C: CachePlugin> Downloads<C> {
@@ -206,8 +215,9 @@ impl<C: CachePlugin> Downloads<C> {
         lifecycle: Lifecycle,
         bounds: Bounds,
     ) -> Self {
-        let running = Mutex::default();
-        Self(Arc::new(Inner { cache, outbound, ledger, counters, lifecycle, bounds, running }))
+        let (running, slots) = (Mutex::default(), Semaphore::new(MAX_DOWNLOADS));
+        let inner = Inner { cache, outbound, ledger, counters, lifecycle, bounds, running, slots };
+        Self(Arc::new(inner))
     }
 
     /// The cache behind them.
@@ -327,6 +337,9 @@ impl<C: CachePlugin> Downloads<C> {
             state.send_replace(State::Kept(cached));
             return Ok(None);
         }
+        // Sooner than a client is told that nothing comes.
+        let slot = tokio::time::timeout(self.0.bounds.first / 2, self.0.slots.acquire()).await;
+        let _slot = slot.map_err(|_| DownloadFault::Busy)?.map_err(|_| DownloadFault::Stopping)?;
         let mut reply = self.ask(Method::GET, wanted, trail).await?;
         let announced = reply.content_length();
         if let (Some(promised), Some(announced)) = (wanted.size, announced)

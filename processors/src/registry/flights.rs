@@ -41,12 +41,24 @@ where
     where
         F: Future<Output = V> + Send + 'static,
     {
+        self.join_while_wanted(key, |_| work()).await
+    }
+
+    /// The same, with work that can ask whether anybody still waits for it.
+    pub async fn join_while_wanted<F>(
+        &self,
+        key: K,
+        work: impl FnOnce(Wanted<V>) -> F,
+    ) -> Result<V, GivenUp>
+    where
+        F: Future<Output = V> + Send + 'static,
+    {
         let mut answer = self.answer(key, work);
         let answer = answer.wait_for(Option::is_some).await.map_err(|_| GivenUp)?;
         answer.clone().ok_or(GivenUp)
     }
 
-    fn answer<F>(&self, key: K, work: impl FnOnce() -> F) -> Answer<V>
+    fn answer<F>(&self, key: K, work: impl FnOnce(Wanted<V>) -> F) -> Answer<V>
     where
         F: Future<Output = V> + Send + 'static,
     {
@@ -55,10 +67,11 @@ where
             return answer.clone();
         }
         let (sender, answer) = watch::channel(None);
+        let sender = Arc::new(sender);
         live.insert(key.clone(), answer.clone());
         drop(live);
         let landing = Landing { key, live: Arc::clone(&self.live) };
-        let work = work();
+        let work = work(Wanted(Arc::clone(&sender)));
         self.lifecycle.run(self.name, async move {
             let value = work.await;
             // Who asks from now on starts anew; who waits gets the answer.
@@ -66,6 +79,18 @@ where
             sender.send_replace(Some(value));
         });
         answer
+    }
+}
+
+/// Tells work under way whether anybody waits for it.
+#[derive(Debug)]
+pub struct Wanted<V>(Arc<watch::Sender<Option<V>>>);
+
+impl<V> Wanted<V> {
+    /// Whether somebody waits now, beside the list of what is under way.
+    #[must_use]
+    pub fn still(&self) -> bool {
+        self.0.receiver_count() > 1
     }
 }
 

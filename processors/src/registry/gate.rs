@@ -31,7 +31,7 @@ use super::{
     cache::CachePlugin,
     documents::DocumentsFault,
     download::{Bounds, DownloadFault, Downloads, Opened, Wanted, read},
-    ledger::Ledger,
+    ledger::{Ledger, List},
     policy::Policy,
     renderings::Rendering,
     stats::{Count, Counters},
@@ -223,7 +223,8 @@ impl<C: CachePlugin, V: Voice> Gate<C, V> {
         let (hidden, marked) = (list.filtered.hidden(), list.filtered.marked());
         if !hidden.is_empty() || !marked.is_empty() {
             self.counters.count(Count::Filtered);
-            if !unchanged && !asking.head {
+            // Who names the validator was told what it stands for, on record.
+            if !asking.knows(&list.etag) && !asking.head {
                 let filtered = MetadataFiltered {
                     ecosystem: self.ecosystem,
                     package: listed.package.to_owned(),
@@ -232,7 +233,7 @@ impl<C: CachePlugin, V: Voice> Gate<C, V> {
                     policy_revision: listed.revision,
                     document: listed.digest.to_hex().to_string(),
                 };
-                let recorded = self.ledger.filtered(filtered, caller).await;
+                let recorded = self.ledger.filtered(List::Versions, filtered, caller).await;
                 recorded.map_err(|fault| Self::unrecorded(&fault))?;
             }
         }
@@ -431,7 +432,7 @@ impl<C: CachePlugin, V: Voice> Gate<C, V> {
     }
 
     /// Nothing passes unrecorded.
-    fn unrecorded(fault: &dyn std::error::Error) -> Otherwise {
+    pub(super) fn unrecorded(fault: &dyn std::error::Error) -> Otherwise {
         error!(error = chain(fault), "a decision could not be recorded, nothing passes");
         let why = "Weir cannot record its decision now, so nothing passes; try again";
         let answer = Self::no(StatusCode::SERVICE_UNAVAILABLE, why);
@@ -459,6 +460,10 @@ impl<C: CachePlugin, V: Voice> Gate<C, V> {
                 Self::no(StatusCode::NOT_FOUND, why)
             }
             DownloadFault::Stopping => Self::stopping(),
+            DownloadFault::Busy => {
+                let answer = Self::no(StatusCode::SERVICE_UNAVAILABLE, &fault.to_string());
+                Box::new(answer.with(RETRY_AFTER, 1.into()))
+            }
             DownloadFault::Disk(_) => {
                 error!(error = chain(fault), "the place for files does not work");
                 let why = "Weir cannot keep files now; try again";

@@ -39,6 +39,15 @@ enum Book {
     Memory(Mutex<Option<Vec<Event>>>),
 }
 
+/// What is filtered: a package's answers in the one say nothing of those in the other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum List {
+    /// The versions of one package.
+    Versions,
+    /// The results of a search.
+    Search,
+}
+
 /// A decision could not be recorded.
 #[derive(Debug, thiserror::Error)]
 pub enum LedgerFault {
@@ -89,19 +98,21 @@ impl Ledger {
         }
     }
 
-    /// Records that a list was filtered: once for each principal, package and policy revision, on
-    /// whichever instance, before or after a restart. Says whether this was the first time, as far
-    /// as this process knows.
+    /// Records that a list was filtered: once for each principal, kind of list, package and policy
+    /// revision, on whichever instance, before or after a restart. Says whether this was the first
+    /// time, as far as this process knows.
     pub async fn filtered(
         &self,
+        list: List,
         mut filtered: MetadataFiltered,
         caller: &Caller,
     ) -> Result<bool, LedgerFault> {
         let key = CommandKey::of(
-            &caller.principal,
+            // Names do not tell principals apart: two tokens may have the same.
+            &caller.actor,
             // With what no client can send, so that no client's own key is ever this one.
             &format!(
-                "\0{} filtered/{}/{}",
+                "\0{} filtered {list:?}/{}/{}",
                 self.ecosystem, filtered.package, filtered.policy_revision
             ),
         );
@@ -191,18 +202,24 @@ mod tests {
             document: String::new(),
         };
         let (ann, bob) = (Caller::principal("ann", "1"), Caller::principal("bob", "2"));
+        // Another token of the same name.
+        let other_ann = Caller::principal("ann", "3");
         for (package, revision, caller, first) in [
             ("six", 1, &ann, true),
             ("six", 1, &ann, false),
             ("six", 2, &ann, true),
             ("six", 1, &bob, true),
+            ("six", 1, &other_ann, true),
             ("seven", 1, &ann, true),
             ("seven", 1, &ann, false),
         ] {
-            let recorded = ledger.filtered(filtered(package, revision), caller).await.unwrap();
-            assert_eq!(recorded, first, "{package} {revision} {}", caller.principal);
+            let recorded =
+                ledger.filtered(List::Versions, filtered(package, revision), caller).await.unwrap();
+            assert_eq!(recorded, first, "{package} {revision} {}", caller.actor);
         }
-        assert_eq!(ledger.events().len(), 4);
+        let searched = ledger.filtered(List::Search, filtered("six", 1), &ann).await.unwrap();
+        assert!(searched, "a search is another list");
+        assert_eq!(ledger.events().len(), 6);
     }
 
     #[test]

@@ -13,7 +13,7 @@ use tokio::sync::Semaphore;
 use weir_log::lifecycle::Lifecycle;
 
 use super::{
-    flights::{Flights, GivenUp},
+    flights::{Flights, GivenUp, Wanted},
     lru::Lru,
 };
 
@@ -72,8 +72,8 @@ where
         }
     }
 
-    /// The list of this key, written now if it never was, away from the threads that serve. Goes on
-    /// being written when nobody waits for it any more.
+    /// The list of this key, written now if it never was, away from the threads that serve. What
+    /// nobody waits for any more when its turn comes is not written.
     pub async fn get(
         &self,
         key: K,
@@ -85,14 +85,17 @@ where
         }
         let (kept, ours) = (Arc::clone(&self.kept), key.clone());
         let writing = Arc::clone(&self.writing);
-        let work = || async move {
+        let work = |wanted: Wanted<_>| async move {
             let _turn = writing.acquire().await.ok()?;
+            if !wanted.still() {
+                return None;
+            }
             let list = tokio::task::spawn_blocking(move || Arc::new(write())).await.ok()?;
             let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
             kept.put(ours, Arc::clone(&list), list.weight);
             drop(kept);
             Some(list)
         };
-        self.flights.join(key, work).await?.ok_or(GivenUp)
+        self.flights.join_while_wanted(key, work).await?.ok_or(GivenUp)
     }
 }

@@ -39,6 +39,11 @@ pub(super) struct Address {
 }
 
 impl Address {
+    /// What keeps two servers from one socket: it tells whose it is.
+    pub(super) fn lock_file(&self) -> PathBuf {
+        self.socket_dir.join(format!(".s.PGSQL.{}.lock", self.port))
+    }
+
     /// The address as a URL. The user stands among the parameters: a URL with a user and without
     /// a host is not one.
     pub(super) fn url(&self) -> String {

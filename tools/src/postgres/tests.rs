@@ -142,23 +142,28 @@ fn a_backend_that_outlives_its_postmaster_does_not_block_the_next() {
 }
 
 #[test]
-fn a_pid_file_whose_number_is_another_programs_now_is_no_obstacle() {
+fn a_number_that_is_another_programs_now_is_no_obstacle_wherever_it_was_left() {
     let dir = open_dir();
     let cluster = start(dir.path());
     let pgdata = cluster.layout.pgdata.clone();
     let account = cluster.layout.account.clone();
-    let text = fs::read_to_string(pidfile::path(&pgdata)).unwrap();
+    let places = [pidfile::path(&pgdata), cluster.address.lock_file()];
+    let texts = places.clone().map(|path| fs::read_to_string(path).unwrap());
     cluster.stop();
     // Only a process of its own account can fool Postgres.
     let mut other = process::server_command(Path::new("/bin/sleep"), &account);
     let mut other = other.arg("600").spawn().unwrap();
-    let (_, rest) = text.split_once('\n').unwrap();
-    let path = pidfile::path(&pgdata);
-    fs::write(&path, format!("{}\n{rest}", other.id())).unwrap();
-
-    let cluster = start(dir.path());
-    assert_eq!(ask(&cluster, "SELECT 'up'"), "up");
-    assert!(other.try_wait().unwrap().is_none(), "the other program was left alone");
+    // Both, and the one beside the socket alone: a start that failed leaves it so.
+    for n_left in [2, 1] {
+        for (path, text) in places.iter().zip(&texts).rev().take(n_left) {
+            let (_, rest) = text.split_once('\n').unwrap();
+            fs::write(path, format!("{}\n{rest}", other.id())).unwrap();
+        }
+        let cluster = start(dir.path());
+        assert_eq!(ask(&cluster, "SELECT 'up'"), "up");
+        assert!(other.try_wait().unwrap().is_none(), "the other program was left alone");
+        cluster.stop();
+    }
     other.kill().unwrap();
     other.wait().unwrap();
 }

@@ -284,15 +284,29 @@ impl Writer {
                 return;
             }
         };
+        let known = |job: &Job| {
+            let key = job.append.remember.as_ref()?.key;
+            let (_, first) = found.iter().find(|(found, _)| *found == key)?;
+            Some(first.clone())
+        };
+        // Twins that wait for the next batch have their answer too: left there, each would cost its
+        // neighbours another round.
+        let waiting = self.queue.drain(..).collect::<Vec<_>>();
+        for job in waiting {
+            match known(&job) {
+                Some(first) => answer(job.reply, Ok(Outcome::Duplicate(first))),
+                None => self.queue.push_back(job),
+            }
+        }
         let mut again = Vec::with_capacity(jobs.len());
         for job in jobs {
-            let key = job.append.remember.as_ref().map(|r| r.key);
-            match found.iter().find(|(found, _)| key == Some(*found)) {
-                Some((_, first)) => answer(job.reply, Ok(Outcome::Duplicate(first.clone()))),
+            match known(&job) {
+                Some(first) => answer(job.reply, Ok(Outcome::Duplicate(first))),
                 None => again.push(job),
             }
         }
-        self.put_back(again);
+        // They lost nothing to another process.
+        self.put_in_front(again);
     }
 
     /// Appends that name an archived stream are told so, the others go again.
@@ -313,9 +327,11 @@ impl Writer {
                 None => again.push(job),
             }
         }
-        self.put_back(again);
+        // They lost nothing to another process, and a batch that was refused so is smaller now.
+        self.put_in_front(again);
     }
 
+    /// Puts back what lost a round to another process.
     fn put_back(&mut self, jobs: Vec<Job>) {
         for mut job in jobs.into_iter().rev() {
             job.n_rounds += 1;
@@ -324,6 +340,12 @@ impl Writer {
             } else {
                 self.queue.push_front(job);
             }
+        }
+    }
+
+    fn put_in_front(&mut self, jobs: Vec<Job>) {
+        for job in jobs.into_iter().rev() {
+            self.queue.push_front(job);
         }
     }
 }

@@ -1,7 +1,8 @@
 //! The cache as a readable tree: `files/pypi/six/six-1.16.0.tar.gz`, its description beside it.
 //!
 //! A file is written under `tmp`, synced, and renamed: the rename of the body is the moment it is
-//! there. Several processes may share a tree: what one of them kept, the others find on disk.
+//! there. Several processes may share a tree: what one of them kept, the others find on disk. A lock
+//! keeps a body and its description together, whoever replaces them at the same time.
 
 use std::{
     fs::{self, File},
@@ -128,27 +129,23 @@ impl Inner {
 
     fn get(&self, key: &CacheKey) -> io::Result<Option<Cached>> {
         let body = self.body(key);
-        let known = self.index().get(key).cloned();
-        let meta = match known {
-            Some(meta) => meta,
-            // Another process may have kept it.
-            None => match read_meta(&described(&body)) {
-                Some(meta) => meta,
-                None => return Ok(None),
-            },
-        };
+        let looking = repair::looking(&self.root)?;
+        // What the index says may be of an artifact that another process has replaced.
+        let meta = read_meta(&described(&body));
         let file = match File::open(&body) {
-            Ok(file) if file.metadata()?.len() == meta.size => file,
-            Ok(_) => {
-                self.forget(key)?;
-                return Ok(None);
-            }
-            Err(fault) if fault.kind() == io::ErrorKind::NotFound => {
-                self.index().remove(key);
-                return Ok(None);
-            }
+            Ok(file) => Some(file),
+            Err(fault) if fault.kind() == io::ErrorKind::NotFound => None,
             Err(fault) => return Err(fault),
         };
+        drop(looking);
+        let (Some(meta), Some(file)) = (meta, file) else {
+            self.index().remove(key);
+            return Ok(None);
+        };
+        if file.metadata()?.len() != meta.size {
+            self.forget_broken(key)?;
+            return Ok(None);
+        }
         self.admit(key, meta.clone())?;
         Ok(Some(Cached { meta, file: Arc::new(file) }))
     }
@@ -161,8 +158,10 @@ impl Inner {
         let mut description = self.workshop.stage()?;
         serde_json::to_writer_pretty(&mut description, &meta)?;
         description.as_file().sync_all()?;
+        let changing = repair::changing(&self.root)?;
         description.persist(described(&body)).map_err(|fault| fault.error)?;
         staged.persist(&body).map_err(|fault| fault.error)?;
+        drop(changing);
         File::open(directory)?.sync_all()?;
         self.admit(key, meta)
     }
@@ -185,9 +184,18 @@ impl Inner {
         Ok(())
     }
 
-    fn forget(&self, key: &CacheKey) -> io::Result<bool> {
+    /// Forgets an artifact that does not fit its description, unless it does by now.
+    fn forget_broken(&self, key: &CacheKey) -> io::Result<()> {
         self.index().remove(key);
-        unlink(&self.root, key)
+        let body = self.body(key);
+        let _changing = repair::changing(&self.root)?;
+        let size = fs::metadata(&body).ok().map(|body| body.len());
+        if size == read_meta(&described(&body)).map(|meta| meta.size) {
+            return Ok(());
+        }
+        remove(&body)?;
+        remove(&described(&body))?;
+        Ok(())
     }
 
     /// Forgets an artifact on disk, and tells so if it was there: of several processes that forget
@@ -224,6 +232,7 @@ fn body(root: &Path, key: &CacheKey) -> PathBuf {
 /// Removes an artifact and its description; says whether it was there.
 fn unlink(root: &Path, key: &CacheKey) -> io::Result<bool> {
     let body = body(root, key);
+    let _changing = repair::changing(root)?;
     let there = remove(&body)?;
     remove(&described(&body))?;
     Ok(there)

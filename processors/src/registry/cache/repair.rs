@@ -76,6 +76,25 @@ impl Workshop {
     }
 }
 
+/// Held by who puts a body and its description into their places, or takes them away: together they
+/// are what was verified, also for other processes that share the tree.
+pub(super) fn changing(root: &Path) -> io::Result<File> {
+    let lock = lock_file(root)?;
+    lock.lock()?;
+    Ok(lock)
+}
+
+/// Held by who looks at both.
+pub(super) fn looking(root: &Path) -> io::Result<File> {
+    let lock = lock_file(root)?;
+    lock.lock_shared()?;
+    Ok(lock)
+}
+
+fn lock_file(root: &Path) -> io::Result<File> {
+    File::options().create(true).append(true).open(root.join(LOCK))
+}
+
 fn abandoned(workshop: &Path) -> bool {
     File::open(workshop.join(LOCK)).map_or(true, |lock| lock.try_lock().is_ok())
 }
@@ -91,17 +110,26 @@ pub(super) fn scan(root: &Path) -> io::Result<(Vec<(CacheKey, Meta)>, Repair)> {
                     continue;
                 };
                 if let Some(of) = name.strip_suffix(META_SUFFIX) {
-                    if !path.with_file_name(of).exists() {
-                        repair.n_incomplete += u64::from(remove(&path)?);
+                    let body = path.with_file_name(of);
+                    if !body.exists() {
+                        let _changing = changing(root)?;
+                        // Its body may have come meanwhile.
+                        if !body.exists() {
+                            repair.n_incomplete += u64::from(remove(&path)?);
+                        }
                     }
                     continue;
                 }
-                if let Some((key, meta, modified)) = whole(ecosystem, &package, &path, name) {
-                    found.push((modified, key, meta));
-                } else {
-                    repair.n_incomplete += u64::from(remove(&path)?);
-                    remove(&described(&path))?;
+                let mut here = whole(ecosystem, &package, &path, name);
+                if here.is_none() {
+                    let _changing = changing(root)?;
+                    here = whole(ecosystem, &package, &path, name);
+                    if here.is_none() {
+                        repair.n_incomplete += u64::from(remove(&path)?);
+                        remove(&described(&path))?;
+                    }
                 }
+                found.extend(here.map(|(key, meta, modified)| (modified, key, meta)));
             }
         }
     }

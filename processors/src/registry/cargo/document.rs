@@ -81,10 +81,12 @@ pub enum DocumentFault {
 }
 
 impl Document {
-    /// A version by its text. There is at most one that differs in its build metadata alone.
+    /// A version by its text; where none has it, one that differs in its build metadata alone. Old
+    /// crates have several such.
     #[must_use]
     pub fn line(&self, version: &str) -> Option<&Line> {
-        self.lines.get(*self.by_version.get(without_build(version))?)
+        let at = |version| self.by_version.get(version).copied();
+        self.lines.get(at(version).or_else(|| at(without_build(version)))?)
     }
 
     /// How much memory it takes, roughly.
@@ -111,8 +113,11 @@ pub fn parse(name: &Name, body: &Bytes) -> Result<Document, DocumentFault> {
             n_unreadable += 1;
             continue;
         };
-        by_version.insert(without_build(line.version.as_str()).into(), lines.len());
+        by_version.insert(line.version.as_str().into(), lines.len());
         lines.push(line);
+    }
+    for (at, line) in lines.iter().enumerate() {
+        by_version.entry(without_build(line.version.as_str()).into()).or_insert(at);
     }
     if lines.is_empty() && n_unreadable > 0 {
         return Err(DocumentFault::Unreadable);
@@ -195,6 +200,13 @@ mod tests {
         let found = |version| document.line(version).map(|line| line.version.to_string());
         assert_eq!(found("1.0.1+build.5").as_deref(), Some("1.0.1+build.5"));
         assert_eq!(found("1.0.1").as_deref(), Some("1.0.1+build.5"));
+        // Each of two that differ in it is found by its own text.
+        for versions in [["1.0.0", "1.0.0+b1"], ["1.0.0+b1", "1.0.0"]] {
+            let document = read_list("serde", &list("serde", &versions));
+            for version in versions {
+                assert_eq!(document.line(version).unwrap().version.as_str(), version);
+            }
+        }
         assert_eq!(found("1.0.0").as_deref(), Some("1.0.0"));
         assert_eq!(found("1.0"), None);
     }

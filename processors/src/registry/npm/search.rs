@@ -3,6 +3,7 @@
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use weir_aggregates::registry::{
+    name::normalise,
     rule::RuleSet,
     verdict::{Verdict, judge},
 };
@@ -30,10 +31,28 @@ enum Part {
     Total,
 }
 
+/// What the rules make of results.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Results {
+    /// The page, without what is left out.
+    pub page: String,
+    /// What the rules left out.
+    pub left_out: Vec<LeftOut>,
+}
+
+/// A package that is not among the results, because its newest version is forbidden.
+#[derive(Debug, PartialEq, Eq)]
+pub struct LeftOut {
+    /// The package, by its normalised name.
+    pub package: String,
+    /// Its version that the search found, where it told one.
+    pub version: Option<String>,
+}
+
 /// Leaves out what the rules hide or mark, and what is no result; `None` where these are no results.
 /// What stays is as it was written.
 #[must_use]
-pub fn filter(body: &[u8], rules: &RuleSet) -> Option<String> {
+pub fn filter(body: &[u8], rules: &RuleSet) -> Option<Results> {
     let text = std::str::from_utf8(body).ok()?.trim();
     let whole = Span::new(0, u32::try_from(text.len()).ok()?);
     let top = Object::read(text, whole, |name| match name {
@@ -44,8 +63,14 @@ pub fn filter(body: &[u8], rules: &RuleSet) -> Option<String> {
     let top = top.ok()?;
     let objects = top.get(&Part::Objects)?;
     let found: Vec<&RawValue> = serde_json::from_str(objects.of(text)).ok()?;
-    let stay: Vec<_> =
-        found.iter().map(|found| found.get()).filter(|found| stays(found, rules)).collect();
+    let (mut stay, mut left_out) = (Vec::new(), Vec::new());
+    for found in found.iter().map(|found| found.get()) {
+        match judged(found, rules) {
+            Fate::Stays => stay.push(found),
+            Fate::LeftOut(package) => left_out.push(package),
+            Fate::NoResult => {}
+        }
+    }
     let n_left_out = (found.len() - stay.len()) as u64;
     let mut page = String::with_capacity(text.len());
     let mut at = 0;
@@ -66,14 +91,23 @@ pub fn filter(body: &[u8], rules: &RuleSet) -> Option<String> {
         at = member.value.to;
     }
     page.push_str(Span::new(at, whole.to).of(text));
-    Some(page)
+    Some(Results { page, left_out })
 }
 
-fn stays(found: &str, rules: &RuleSet) -> bool {
-    let Ok(Found { package }) = serde_json::from_str(found) else { return false };
+enum Fate {
+    Stays,
+    LeftOut(LeftOut),
+    NoResult,
+}
+
+fn judged(found: &str, rules: &RuleSet) -> Fate {
+    let Ok(Found { package }) = serde_json::from_str(found) else { return Fate::NoResult };
     match judge(rules, Ecosystem::Npm, &package.name, package.version.as_deref()) {
-        Verdict::Block { rule } => rule.rule.mask == Mask::DenyOnly,
-        Verdict::Allow => true,
+        Verdict::Block { rule } if rule.rule.mask != Mask::DenyOnly => Fate::LeftOut(LeftOut {
+            package: normalise(Ecosystem::Npm, &package.name).into_owned(),
+            version: package.version,
+        }),
+        Verdict::Block { .. } | Verdict::Allow => Fate::Stays,
     }
 }
 
@@ -98,8 +132,14 @@ mod tests {
             rule(4, "a", ">1.0.0", Mask::Hide),
         ]);
         let results = filter(page(&["a", "B", "c", "d"], 100).as_bytes(), &rules).unwrap();
-        assert_eq!(results, page(&["a", "d"], 98));
-        assert_eq!(filter(br#"{"objects":[{},1,null]}"#, &rules).unwrap(), r#"{"objects":[]}"#);
+        assert_eq!(results.page, page(&["a", "d"], 98));
+        let left_out = ["b", "c"].map(|package| LeftOut {
+            package: package.to_owned(),
+            version: Some("1.0.0".to_owned()),
+        });
+        assert_eq!(results.left_out, left_out);
+        let nonsense = filter(br#"{"objects":[{},1,null]}"#, &rules).unwrap();
+        assert_eq!(nonsense, Results { page: r#"{"objects":[]}"#.to_owned(), left_out: vec![] });
         for bad in ["", "[]", "{}", r#"{"objects":1}"#, r#"{"objects":[],"objects":[]}"#] {
             assert_eq!(filter(bad.as_bytes(), &rules), None, "{bad}");
         }

@@ -12,7 +12,7 @@ use http::{
 };
 use tracing::warn;
 use weir_aggregates::registry::rule::RuleSet;
-use weir_events::registry::Ecosystem;
+use weir_events::registry::{Ecosystem, MetadataFiltered};
 
 use super::{
     Npm, audit,
@@ -22,7 +22,7 @@ use super::{
     negotiate::Form,
     render,
     request::{Audit, Request, Target},
-    search,
+    search::{self, LeftOut},
     upstream::{Packuments, below},
     voice::{Json, json, nothing},
 };
@@ -36,6 +36,7 @@ use crate::{
         documents::{Documents, Keeping, Open},
         download::Wanted,
         gate::{Artifact, Gate, Listed, Otherwise, Voice as _},
+        ledger::List,
         renderings::Rendering,
         stats::Count,
     },
@@ -82,7 +83,9 @@ impl<C: CachePlugin> Npm<C> {
                 let who = serde_json::json!({ "username": &*caller.principal });
                 Ok(json(StatusCode::OK, &who))
             }
-            Target::Search { query } => self.search(registry, query.as_deref(), &asking).await,
+            Target::Search { query } => {
+                self.search(registry, query.as_deref(), &asking, caller).await
+            }
             Target::Passed { path } => self.passed(registry, &path, &asking).await,
             Target::Audit { kind, body, gzip } => self.audit(kind, body, gzip, &base).await,
         }
@@ -135,6 +138,8 @@ impl<C: CachePlugin> Npm<C> {
         let rules = self.gate.rules()?;
         let page = self.pages.page(&open, &rules, Form::Full, base).await;
         let page = page.map_err(|_| Gate::<C, Json>::stopping())?;
+        // What is written takes no room any more.
+        let open = open.without_room();
         let (document, filtered) = (&open.document, &page.filtered);
         let judged = document.name.judged();
         let listed = Listed {
@@ -182,6 +187,7 @@ impl<C: CachePlugin> Npm<C> {
         registry: &Documents<Packuments>,
         query: Option<&str>,
         asking: &Asking,
+        caller: &Caller,
     ) -> Result<Answer, Otherwise> {
         let page = self.ask(registry, "-/v1/search", query, asking).await?;
         let rules = self.gate.rules()?;
@@ -189,7 +195,23 @@ impl<C: CachePlugin> Npm<C> {
             let why = "the upstream's answer to a search is none";
             Gate::<C, Json>::no(StatusCode::BAD_GATEWAY, why)
         })?;
-        Ok(Answer::whole(StatusCode::OK, "application/json", results)
+        if !results.left_out.is_empty() {
+            self.gate.counters().count(Count::Filtered);
+        }
+        let document = blake3::hash(&page.body).to_hex().to_string();
+        for LeftOut { package, version } in results.left_out {
+            let filtered = MetadataFiltered {
+                ecosystem: Ecosystem::Npm,
+                package,
+                hidden: version.into_iter().collect(),
+                marked: Vec::new(),
+                policy_revision: rules.revision,
+                document: document.clone(),
+            };
+            let recorded = self.gate.ledger().filtered(List::Search, filtered, caller).await;
+            recorded.map_err(|fault| Gate::<C, Json>::unrecorded(&fault))?;
+        }
+        Ok(Answer::whole(StatusCode::OK, "application/json", results.page)
             .with(CACHE_CONTROL, HeaderValue::from_static("no-cache")))
     }
 

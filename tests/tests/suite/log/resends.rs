@@ -162,3 +162,38 @@ async fn a_command_repeated_at_another_instance_while_the_first_is_held_up_gets_
     assert_eq!(&*known.answer, b"the answer");
     assert_eq!(n_events(&mut admin, "repeated").await, 1);
 }
+
+/// Clients that make the same record at once cost their neighbours nothing: each twin alone would
+/// send the batch of all others round again.
+#[tokio::test]
+async fn many_repetitions_of_one_command_do_not_hold_up_other_appends() {
+    let database = TestDatabase::create().await;
+    let opened = database.log().await;
+    opened.log.append(keyed(facts("twins", &[allowed(0)]), "same")).await.expect("the first");
+    let mut holder = PgConnection::connect(&database.url).await.expect("connect");
+    let mut admin = PgConnection::connect(&database.url).await.expect("connect");
+    holder.execute(HOLD).await.expect("let them gather");
+    let send = |append: Append| {
+        let log = opened.log.clone();
+        tokio::spawn(async move { log.append(append).await })
+    };
+    let held_up = send(facts("before", &[allowed(0)]));
+    n_wait(&mut admin, "transactionid", 1).await;
+    let others = (0..10).map(|n| send(facts("others", &[allowed(n)]))).collect::<Vec<_>>();
+    let twins = (0..120).map(|n| send(keyed(facts("twins", &[allowed(n)]), "same")));
+    let twins = twins.collect::<Vec<_>>();
+    // On one thread, every task has put its append into the queue when this one has its turn again.
+    tokio::task::yield_now().await;
+    holder.execute("COMMIT").await.expect("let go");
+    held_up.await.expect("it ends").expect("written");
+    for other in others {
+        let outcome = other.await.expect("it ends").expect("none of them is turned away");
+        assert!(matches!(outcome, Outcome::Appended(_)), "{outcome:?}");
+    }
+    for twin in twins {
+        let outcome = twin.await.expect("it ends").expect("an answer");
+        assert!(matches!(outcome, Outcome::Duplicate(_)), "{outcome:?}");
+    }
+    assert_eq!(n_events(&mut admin, "twins").await, 1);
+    assert_eq!(n_events(&mut admin, "others").await, 10);
+}
