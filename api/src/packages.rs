@@ -74,10 +74,7 @@ async fn serve<P: RegistryPlugin>(
         base: &base,
         body: &body,
     };
-    match plugin.parse_request(&asked) {
-        Ok(request) => plugin.handle_request(request, &principal.caller()).await,
-        Err(answer) => *answer,
-    }
+    plugin.answer(&asked, &principal.caller()).await
 }
 
 /// A problem as package clients are told it, and what they are to show where they are not known.

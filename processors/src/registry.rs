@@ -19,6 +19,7 @@ pub mod keeper;
 pub mod ledger;
 pub mod lru;
 pub mod renderings;
+pub mod setup;
 pub mod stats;
 
 pub mod cargo;

@@ -21,7 +21,6 @@ use std::sync::Arc;
 use http::HeaderValue;
 use weir_aggregates::registry::rule::RuleSet;
 use weir_events::registry::Ecosystem;
-use weir_log::lifecycle::Lifecycle;
 
 use self::{
     document::Document,
@@ -34,51 +33,25 @@ use super::{
     answer::Answer,
     cache::{CacheKey, CachePlugin},
     documents::{Documents, Keeping},
-    download::Bounds,
     gate::{Gate, Plain},
-    ledger::Ledger,
     plugin::{Asked, RegistryPlugin},
-    policy::Policy,
-    stats::{Counters, Stats},
+    setup::{Config, Parts},
+    stats::Counters,
 };
 use crate::{
     caller::Caller,
-    outbound::{Outbound, Reach, ReachFault, Url},
+    outbound::{ReachFault, Url},
 };
 
 /// Where the ecosystem's addresses begin.
 pub const PREFIX: &str = "/cargo";
 
-/// How crates are served.
-#[derive(Debug, Clone)]
-pub struct Config {
-    /// The sparse index, the folder of its `config.json`, as `https://index.example/`; without one,
-    /// the ecosystem is disabled, and says so.
-    pub upstream: Option<Url>,
-    /// Origins of files that may stand inside a network, as the index itself may.
-    pub trusted_origins: Vec<Url>,
-    /// How lists are fetched and kept.
-    pub keeping: Keeping,
-    /// Bounds of downloads.
-    pub bounds: Bounds,
-    /// How much memory lists ready to be sent may take.
-    pub max_rendered_bytes: u64,
-}
-
-impl Config {
-    /// The defaults, for an index.
-    #[must_use]
-    pub fn of(upstream: Option<Url>) -> Self {
-        // Lists of crates are small: the largest have a few MiB.
-        let keeping = Keeping { max_bytes: 64 << 20, ..Keeping::default() };
-        Self {
-            upstream,
-            trusted_origins: Vec::new(),
-            keeping,
-            bounds: Bounds::default(),
-            max_rendered_bytes: 24 << 20,
-        }
-    }
+/// The defaults, for a sparse index: the folder of its `config.json`, as `https://index.example/`.
+#[must_use]
+pub fn config(upstream: Option<Url>) -> Config {
+    // Lists of crates are small: the largest have a few MiB.
+    let keeping = Keeping { max_bytes: 64 << 20, ..Keeping::default() };
+    Config { keeping, max_rendered_bytes: 24 << 20, ..Config::of(upstream) }
 }
 
 /// Rust crates.
@@ -98,52 +71,19 @@ struct Upstream {
 
 impl<C: CachePlugin> Cargo<C> {
     /// Serves an index. Refused when the index's address is none.
-    pub fn new(
-        config: &Config,
-        policy: Policy,
-        ledger: Ledger,
-        outbound: Outbound,
-        cache: C,
-        lifecycle: &Lifecycle,
-    ) -> Result<Self, ReachFault> {
+    pub fn new(config: &Config, parts: Parts<'_, C>) -> Result<Self, ReachFault> {
         let counters = Arc::new(Counters::default());
-        let upstream = |url| {
-            let (reach, base) = Reach::of_upstream(url)?;
-            let reach = reach.trusting(&config.trusted_origins);
-            let (keeping, counters) = (config.keeping, &counters);
-            Ok(Upstream {
-                index: Documents::new(
-                    base.clone(),
-                    reach.clone(),
-                    outbound.clone(),
-                    keeping,
-                    Arc::clone(counters),
-                    lifecycle,
-                ),
-                settings: Documents::new(
-                    base,
-                    reach,
-                    outbound.clone(),
-                    Keeping { max_page_bytes: 64 << 10, max_bytes: 1 << 20, ..keeping },
-                    Arc::clone(counters),
-                    lifecycle,
-                ),
-            })
-        };
-        let upstream = config.upstream.as_ref().map(upstream).transpose()?;
-        let lists = Lists::new(config.max_rendered_bytes, lifecycle);
-        let gate = Gate::new(policy, ledger, outbound, cache, counters, config.bounds, lifecycle);
-        Ok(Self { upstream, lists, gate })
+        let small = Keeping { max_page_bytes: 64 << 10, max_bytes: 1 << 20, ..config.keeping };
+        let index = parts.lists(config, config.keeping, &counters)?;
+        let settings = parts.lists(config, small, &counters)?;
+        let upstream = index.zip(settings).map(|(index, settings)| Upstream { index, settings });
+        let lists = Lists::new(config.max_rendered_bytes, parts.lifecycle);
+        Ok(Self { upstream, lists, gate: Gate::new(parts, counters, config.bounds) })
     }
 
     /// The cache of files.
     pub fn cache(&self) -> &C {
         self.gate.downloads().cache()
-    }
-
-    /// The live rules.
-    pub const fn policy(&self) -> &Policy {
-        self.gate.policy()
     }
 }
 
@@ -167,13 +107,11 @@ impl<C: CachePlugin> RegistryPlugin for Cargo<C> {
     }
 
     fn parse_request(&self, asked: &Asked<'_>) -> Result<Request, Box<Answer>> {
-        request::parse(asked).inspect_err(|answer| self.gate.counters().answered(answer.status))
+        request::parse(asked)
     }
 
     async fn handle_request(&self, request: Request, caller: &Caller) -> Answer {
-        let answer = self.answer(request, caller).await;
-        self.gate.counters().answered(answer.status);
-        answer
+        self.answered(request, caller).await
     }
 
     fn filter_metadata(&self, document: &Document, rules: &RuleSet) -> Filtered {
@@ -187,8 +125,8 @@ impl<C: CachePlugin> RegistryPlugin for Cargo<C> {
         }
     }
 
-    fn stats(&self) -> Stats {
-        self.gate.counters().stats()
+    fn counters(&self) -> &Counters {
+        self.gate.counters()
     }
 }
 
@@ -199,25 +137,16 @@ mod tests;
 pub(crate) mod testing {
     use bytes::Bytes;
     use sha2::{Digest as _, Sha256};
-    use weir_aggregates::registry::rule::RuleSet;
     use weir_events::registry::{Ecosystem, Mask, Rule};
 
     use super::{document::Document, name::Name};
 
+    use crate::registry::testing::rule_of;
+    pub(crate) use crate::registry::testing::rules;
+
     /// The `n`-th rule of a test.
     pub(crate) fn rule(n: u128, package: &str, versions: &str, mask: Mask) -> Rule {
-        Rule {
-            id: uuid::Uuid::from_u128(0x019a_0000_0000_7000_8000_0000_0000_0000 + n).to_string(),
-            ecosystem: Ecosystem::Cargo,
-            package: package.to_owned(),
-            versions: versions.to_owned(),
-            reason: "too young".to_owned(),
-            mask,
-        }
-    }
-
-    pub(crate) fn rules(rules: &[Rule]) -> RuleSet {
-        RuleSet::compile(1, rules)
+        rule_of(Ecosystem::Cargo, n, package, versions, mask)
     }
 
     /// What the file of a version holds.

@@ -23,7 +23,6 @@ use weir_events::{
     position::Position,
     registry::{Ecosystem, MetadataFiltered, PackageAllowed, PackageBlocked},
 };
-use weir_log::lifecycle::Lifecycle;
 
 use super::{
     answer::{Answer, Body},
@@ -34,9 +33,10 @@ use super::{
     ledger::{Ledger, List},
     policy::Policy,
     renderings::Rendering,
+    setup::Parts,
     stats::{Count, Counters},
 };
-use crate::{caller::Caller, outbound::Outbound};
+use crate::caller::Caller;
 
 /// Where an answer stands in the log.
 const POSITION: HeaderName = HeaderName::from_static("weir-position");
@@ -136,15 +136,8 @@ pub struct Gate<C, V> {
 
 impl<C: CachePlugin, V: Voice> Gate<C, V> {
     /// A gate in front of a cache and an outside.
-    pub fn new(
-        policy: Policy,
-        ledger: Ledger,
-        outbound: Outbound,
-        cache: C,
-        counters: Arc<Counters>,
-        bounds: Bounds,
-        lifecycle: &Lifecycle,
-    ) -> Self {
+    pub fn new(parts: Parts<'_, C>, counters: Arc<Counters>, bounds: Bounds) -> Self {
+        let Parts { policy, ledger, outbound, cache, lifecycle } = parts;
         let ledger = Arc::new(ledger);
         Self {
             ecosystem: ledger.ecosystem(),
@@ -167,11 +160,6 @@ impl<C: CachePlugin, V: Voice> Gate<C, V> {
     /// The ways files come.
     pub const fn downloads(&self) -> &Downloads<C> {
         &self.downloads
-    }
-
-    /// The live rules.
-    pub const fn policy(&self) -> &Policy {
-        &self.policy
     }
 
     /// The way into the log.

@@ -25,7 +25,6 @@ use std::sync::Arc;
 use tokio::sync::Semaphore;
 use weir_aggregates::registry::rule::RuleSet;
 use weir_events::registry::Ecosystem;
-use weir_log::lifecycle::Lifecycle;
 
 use self::{
     document::Document,
@@ -39,44 +38,24 @@ use super::{
     answer::Answer,
     cache::{CacheKey, CachePlugin},
     documents::{Documents, Keeping},
-    download::Bounds,
     gate::Gate,
-    ledger::Ledger,
     plugin::{Asked, RegistryPlugin},
-    policy::Policy,
-    stats::{Counters, Stats},
+    setup::{Config, Parts},
+    stats::Counters,
 };
 use crate::{
     caller::Caller,
-    outbound::{Outbound, Reach, ReachFault, Url},
+    outbound::{Outbound, ReachFault, Url},
 };
 
 /// The largest packument: the full ones of packages that publish every night have tens of megabytes.
 const MAX_PACKUMENT_BYTES: u64 = 128 << 20;
 
-/// How npm packages are served.
-#[derive(Debug, Clone)]
-pub struct Config {
-    /// The registry; without one, the ecosystem is disabled, and says so.
-    pub upstream: Option<Url>,
-    /// Origins of tarballs that may stand inside a network, as the registry itself may.
-    pub trusted_origins: Vec<Url>,
-    /// How packuments are fetched and kept.
-    pub keeping: Keeping,
-    /// Bounds of downloads.
-    pub bounds: Bounds,
-    /// How much memory packuments ready to be sent may take.
-    pub max_rendered_bytes: u64,
-}
-
-impl Config {
-    /// The defaults, for a registry.
-    #[must_use]
-    pub fn of(upstream: Option<Url>) -> Self {
-        let keeping = Keeping { max_page_bytes: MAX_PACKUMENT_BYTES, ..Keeping::default() };
-        let (bounds, trusted_origins) = (Bounds::default(), Vec::new());
-        Self { upstream, trusted_origins, keeping, bounds, max_rendered_bytes: 48 << 20 }
-    }
+/// The defaults, for a registry.
+#[must_use]
+pub fn config(upstream: Option<Url>) -> Config {
+    let keeping = Keeping { max_page_bytes: MAX_PACKUMENT_BYTES, ..Keeping::default() };
+    Config { keeping, ..Config::of(upstream) }
 }
 
 /// npm packages.
@@ -91,37 +70,18 @@ pub struct Npm<C> {
 
 impl<C: CachePlugin> Npm<C> {
     /// Serves a registry. Refused when the registry's address is none.
-    pub fn new(
-        config: &Config,
-        policy: Policy,
-        ledger: Ledger,
-        outbound: Outbound,
-        cache: C,
-        lifecycle: &Lifecycle,
-    ) -> Result<Self, ReachFault> {
+    pub fn new(config: &Config, parts: Parts<'_, C>) -> Result<Self, ReachFault> {
         let counters = Arc::new(Counters::default());
-        let registry = |url| {
-            let (reach, base) = Reach::of_upstream(url)?;
-            let (reach, counters) =
-                (reach.trusting(&config.trusted_origins), Arc::clone(&counters));
-            let (outbound, keeping) = (outbound.clone(), config.keeping);
-            Ok(Documents::new(base, reach, outbound, keeping, counters, lifecycle))
-        };
-        let registry = config.upstream.as_ref().map(registry).transpose()?;
-        let pages = Pages::new(config.max_rendered_bytes, lifecycle);
-        let gate =
-            Gate::new(policy, ledger, outbound.clone(), cache, counters, config.bounds, lifecycle);
-        Ok(Self { registry, pages, gate, outbound, auditing: Semaphore::new(1) })
+        let registry = parts.lists(config, config.keeping, &counters)?;
+        let pages = Pages::new(config.max_rendered_bytes, parts.lifecycle);
+        let (outbound, auditing) = (parts.outbound.clone(), Semaphore::new(1));
+        let gate = Gate::new(parts, counters, config.bounds);
+        Ok(Self { registry, pages, gate, outbound, auditing })
     }
 
     /// The cache of tarballs.
     pub fn cache(&self) -> &C {
         self.gate.downloads().cache()
-    }
-
-    /// The live rules.
-    pub const fn policy(&self) -> &Policy {
-        self.gate.policy()
     }
 }
 
@@ -143,13 +103,11 @@ impl<C: CachePlugin> RegistryPlugin for Npm<C> {
     }
 
     fn parse_request(&self, asked: &Asked<'_>) -> Result<Request, Box<Answer>> {
-        request::parse(asked).inspect_err(|answer| self.gate.counters().answered(answer.status))
+        request::parse(asked)
     }
 
     async fn handle_request(&self, request: Request, caller: &Caller) -> Answer {
-        let answer = self.answer(request, caller).await;
-        self.gate.counters().answered(answer.status);
-        answer
+        self.answered(request, caller).await
     }
 
     fn filter_metadata(&self, document: &Document, rules: &RuleSet) -> Filtered {
@@ -165,8 +123,8 @@ impl<C: CachePlugin> RegistryPlugin for Npm<C> {
         }
     }
 
-    fn stats(&self) -> Stats {
-        self.gate.counters().stats()
+    fn counters(&self) -> &Counters {
+        self.gate.counters()
     }
 }
 
@@ -175,26 +133,17 @@ mod tests;
 
 #[cfg(test)]
 pub(crate) mod testing {
-    use weir_aggregates::registry::rule::RuleSet;
     use weir_events::registry::{Ecosystem, Mask, Rule};
 
     use super::{document::Document, name::Name};
     use crate::outbound::Url;
 
+    use crate::registry::testing::rule_of;
+    pub(crate) use crate::registry::testing::rules;
+
     /// The `n`-th rule of a test.
     pub(crate) fn rule(n: u128, package: &str, versions: &str, mask: Mask) -> Rule {
-        Rule {
-            id: uuid::Uuid::from_u128(0x019a_0000_0000_7000_8000_0000_0000_0000 + n).to_string(),
-            ecosystem: Ecosystem::Npm,
-            package: package.to_owned(),
-            versions: versions.to_owned(),
-            reason: "too young".to_owned(),
-            mask,
-        }
-    }
-
-    pub(crate) fn rules(rules: &[Rule]) -> RuleSet {
-        RuleSet::compile(1, rules)
+        rule_of(Ecosystem::Npm, n, package, versions, mask)
     }
 
     /// A packument of these versions; the last but one is `latest`, or the only one.

@@ -6,7 +6,11 @@ use http::{HeaderMap, HeaderValue, Method};
 use weir_aggregates::registry::rule::RuleSet;
 use weir_events::registry::Ecosystem;
 
-use super::{answer::Answer, cache::CacheKey, stats::Stats};
+use super::{
+    answer::Answer,
+    cache::CacheKey,
+    stats::{Counters, Stats},
+};
 use crate::caller::Caller;
 
 /// A request of a package client, as it came.
@@ -69,6 +73,25 @@ pub trait RegistryPlugin: Send + Sync + 'static {
     /// Where the artifact a request is about is kept, if it is about one.
     fn cache_key(&self, request: &Self::Request) -> Option<CacheKey>;
 
+    /// What is counted of what happens.
+    fn counters(&self) -> &Counters;
+
     /// What happened since the process started.
-    fn stats(&self) -> Stats;
+    fn stats(&self) -> Stats {
+        self.counters().stats()
+    }
+
+    /// Answers a client, and counts the answer.
+    fn answer(&self, asked: &Asked<'_>, caller: &Caller) -> impl Future<Output = Answer> + Send {
+        // Before anything waits: what was asked is borrowed.
+        let request = self.parse_request(asked);
+        async move {
+            let answer = match request {
+                Ok(request) => self.handle_request(request, caller).await,
+                Err(answer) => *answer,
+            };
+            self.counters().answered(answer.status);
+            answer
+        }
+    }
 }

@@ -20,7 +20,6 @@ use std::sync::Arc;
 
 use weir_aggregates::registry::rule::RuleSet;
 use weir_events::registry::Ecosystem;
-use weir_log::lifecycle::Lifecycle;
 
 use self::{
     document::Document,
@@ -32,43 +31,21 @@ use self::{
 use super::{
     answer::Answer,
     cache::{CacheKey, CachePlugin},
-    documents::{Documents, Keeping},
-    download::Bounds,
+    documents::Documents,
     gate::{Gate, Plain},
-    ledger::Ledger,
     plugin::{Asked, RegistryPlugin},
-    policy::Policy,
-    stats::{Counters, Stats},
+    setup::{Config, Parts},
+    stats::Counters,
 };
 use crate::{
     caller::Caller,
-    outbound::{Outbound, Reach, ReachFault, Url},
+    outbound::{ReachFault, Url},
 };
 
-/// How Python packages are served.
-#[derive(Debug, Clone)]
-pub struct Config {
-    /// The index, as `https://index.example/simple/`; without one, the ecosystem is disabled, and
-    /// says so.
-    pub upstream: Option<Url>,
-    /// Origins of files that may stand inside a network, as the index itself may.
-    pub trusted_origins: Vec<Url>,
-    /// How pages are fetched and kept.
-    pub keeping: Keeping,
-    /// Bounds of downloads.
-    pub bounds: Bounds,
-    /// How much memory pages ready to be sent may take.
-    pub max_rendered_bytes: u64,
-}
-
-impl Config {
-    /// The defaults, for an index.
-    #[must_use]
-    pub fn of(upstream: Option<Url>) -> Self {
-        let (keeping, bounds) = (Keeping::default(), Bounds::default());
-        let trusted_origins = Vec::new();
-        Self { upstream, trusted_origins, keeping, bounds, max_rendered_bytes: 48 << 20 }
-    }
+/// The defaults, for an index, as `https://index.example/simple/`.
+#[must_use]
+pub fn config(upstream: Option<Url>) -> Config {
+    Config::of(upstream)
 }
 
 /// Python packages.
@@ -81,36 +58,16 @@ pub struct Pypi<C> {
 
 impl<C: CachePlugin> Pypi<C> {
     /// Serves an index. Refused when the index's address is none.
-    pub fn new(
-        config: &Config,
-        policy: Policy,
-        ledger: Ledger,
-        outbound: Outbound,
-        cache: C,
-        lifecycle: &Lifecycle,
-    ) -> Result<Self, ReachFault> {
+    pub fn new(config: &Config, parts: Parts<'_, C>) -> Result<Self, ReachFault> {
         let counters = Arc::new(Counters::default());
-        let index = |url| {
-            let (reach, base) = Reach::of_upstream(url)?;
-            let (reach, counters) =
-                (reach.trusting(&config.trusted_origins), Arc::clone(&counters));
-            let (outbound, keeping) = (outbound.clone(), config.keeping);
-            Ok(Documents::new(base, reach, outbound, keeping, counters, lifecycle))
-        };
-        let index = config.upstream.as_ref().map(index).transpose()?;
-        let pages = Pages::new(config.max_rendered_bytes, lifecycle);
-        let gate = Gate::new(policy, ledger, outbound, cache, counters, config.bounds, lifecycle);
-        Ok(Self { index, pages, gate })
+        let index = parts.lists(config, config.keeping, &counters)?;
+        let pages = Pages::new(config.max_rendered_bytes, parts.lifecycle);
+        Ok(Self { index, pages, gate: Gate::new(parts, counters, config.bounds) })
     }
 
     /// The cache of files.
     pub fn cache(&self) -> &C {
         self.gate.downloads().cache()
-    }
-
-    /// The live rules.
-    pub const fn policy(&self) -> &Policy {
-        self.gate.policy()
     }
 }
 
@@ -128,13 +85,11 @@ impl<C: CachePlugin> RegistryPlugin for Pypi<C> {
     }
 
     fn parse_request(&self, asked: &Asked<'_>) -> Result<Request, Box<Answer>> {
-        request::parse(asked).inspect_err(|answer| self.gate.counters().answered(answer.status))
+        request::parse(asked)
     }
 
     async fn handle_request(&self, request: Request, caller: &Caller) -> Answer {
-        let answer = self.answer(request, caller).await;
-        self.gate.counters().answered(answer.status);
-        answer
+        self.answered(request, caller).await
     }
 
     fn filter_metadata(&self, document: &Document, rules: &RuleSet) -> Filtered {
@@ -150,8 +105,8 @@ impl<C: CachePlugin> RegistryPlugin for Pypi<C> {
         }
     }
 
-    fn stats(&self) -> Stats {
-        self.gate.counters().stats()
+    fn counters(&self) -> &Counters {
+        self.gate.counters()
     }
 }
 
@@ -160,26 +115,17 @@ mod tests;
 
 #[cfg(test)]
 pub(crate) mod testing {
-    use weir_aggregates::registry::rule::RuleSet;
     use weir_events::registry::{Ecosystem, Mask, Rule};
 
     use super::{document::Document, filename::Project, json};
     use crate::outbound::Url;
 
+    use crate::registry::testing::rule_of;
+    pub(crate) use crate::registry::testing::rules;
+
     /// The `n`-th rule of a test.
     pub(crate) fn rule(n: u128, package: &str, versions: &str, mask: Mask) -> Rule {
-        Rule {
-            id: uuid::Uuid::from_u128(0x019a_0000_0000_7000_8000_0000_0000_0000 + n).to_string(),
-            ecosystem: Ecosystem::Pypi,
-            package: package.to_owned(),
-            versions: versions.to_owned(),
-            reason: "too young".to_owned(),
-            mask,
-        }
-    }
-
-    pub(crate) fn rules(rules: &[Rule]) -> RuleSet {
-        RuleSet::compile(1, rules)
+        rule_of(Ecosystem::Pypi, n, package, versions, mask)
     }
 
     /// A page with one source distribution a version.

@@ -1,15 +1,44 @@
 //! What the tests of every ecosystem share: an upstream in this process, and how they wait.
 
 mod fake;
+mod world;
 
 use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::StreamExt as _;
-use weir_events::registry::Event;
+use uuid::Uuid;
+use weir_aggregates::registry::rule::RuleSet;
+use weir_events::registry::{Ecosystem, Event, Mask, Rule};
 
-pub(crate) use self::fake::{Canned, Fake};
+pub(crate) use self::{
+    fake::{Canned, Fake},
+    world::{INSTANCE, Tested, World},
+};
 use super::answer::{Answer, Body};
+
+/// The `n`-th rule of a test.
+pub(crate) fn rule_of(
+    ecosystem: Ecosystem,
+    n: u128,
+    package: &str,
+    versions: &str,
+    mask: Mask,
+) -> Rule {
+    Rule {
+        id: Uuid::from_u128(0x019a_0000_0000_7000_8000_0000_0000_0000 + n).to_string(),
+        ecosystem,
+        package: package.to_owned(),
+        versions: versions.to_owned(),
+        reason: "too young".to_owned(),
+        mask,
+    }
+}
+
+/// Rules, as of the first revision.
+pub(crate) fn rules(rules: &[Rule]) -> RuleSet {
+    RuleSet::compile(1, rules)
+}
 
 /// Reads a body; an error where it breaks off.
 pub(crate) async fn body(answer: Answer) -> Result<Bytes, String> {

@@ -29,7 +29,7 @@ use crate::{
 };
 
 impl<C: CachePlugin> Cargo<C> {
-    pub(super) async fn answer(&self, request: Request, caller: &Caller) -> Answer {
+    pub(super) async fn answered(&self, request: Request, caller: &Caller) -> Answer {
         let head = request.asking.head;
         let answer = self.try_answer(request, caller).await.unwrap_or_else(|answer| *answer);
         if head { answer.without_body() } else { answer }

@@ -49,7 +49,7 @@ const MAX_PASSED_BYTES: u64 = 4 << 20;
 const PASSED_WITHIN: Duration = Duration::from_secs(20);
 
 impl<C: CachePlugin> Npm<C> {
-    pub(super) async fn answer(&self, request: Request, caller: &Caller) -> Answer {
+    pub(super) async fn answered(&self, request: Request, caller: &Caller) -> Answer {
         let head = request.asking.head;
         let answer = self.try_answer(request, caller).await.unwrap_or_else(|answer| *answer);
         if head { answer.without_body() } else { answer }

@@ -13,6 +13,7 @@ use weir_processors::outbound::{Limits, Outbound};
 use weir_processors::registry::cache::FileCache;
 use weir_processors::registry::ledger::Ledger;
 use weir_processors::registry::policy::Policy;
+use weir_processors::registry::setup::Parts;
 use weir_processors::registry::{cargo, keeper, npm, pypi};
 
 use super::cache_dir;
@@ -67,18 +68,18 @@ struct Shared<'a> {
 macro_rules! plugin {
     ($module:ident :: $plugin:ident, $registry:expr, $shared:expr) => {{
         let (registry, shared): (&Registry<'_>, &Shared<'_>) = ($registry, $shared);
-        let mut config = $module::Config::of(registry.upstream.cloned());
+        let mut config = $module::config(registry.upstream.cloned());
         config.trusted_origins = registry.trusted_origins.iter().map(|url| url.0.clone()).collect();
         config.keeping.ttl = registry.page_ttl;
         config.keeping.stale_for = registry.stale_for;
-        let made = $module::$plugin::new(
-            &config,
-            shared.policy.clone(),
-            Ledger::new(registry.ecosystem, shared.door.clone()),
-            shared.outbound.clone(),
-            shared.cache.clone(),
-            shared.lifecycle,
-        );
+        let parts = Parts {
+            policy: shared.policy.clone(),
+            ledger: Ledger::new(registry.ecosystem, shared.door.clone()),
+            outbound: shared.outbound.clone(),
+            cache: shared.cache.clone(),
+            lifecycle: shared.lifecycle,
+        };
+        let made = $module::$plugin::new(&config, parts);
         let unusable = |fault| {
             let key = upstream_key(registry.ecosystem);
             Failure::new(Exit::Usage, format!("{key} cannot be used: {fault}"))

@@ -15,7 +15,7 @@ use crate::registry::cache::CachePlugin as _;
 const FILE: &str = "/crates/serde/1.0.0/download";
 
 async fn serde() -> Weir {
-    let weir = Weir::start().await;
+    let weir = Weir::open().await;
     weir.publish("serde", &["1.0.0", "1.1.0"]);
     weir
 }
@@ -80,7 +80,7 @@ async fn bytes_that_do_not_fit_the_index_are_not_passed_on_and_not_kept() {
     assert_eq!(answer.status, StatusCode::BAD_GATEWAY);
     assert!(text(answer).await.contains("do not fit its index"));
     assert_eq!(weir.recorded(), ["rejected"]);
-    assert_eq!(weir.cargo.cache().stats().entries, 0);
+    assert_eq!(weir.plugin.cache().stats().entries, 0);
 }
 
 #[tokio::test]
@@ -100,7 +100,7 @@ async fn only_what_the_index_lists_exists_in_the_spelling_it_has_there() {
 
 #[tokio::test]
 async fn build_metadata_makes_no_other_version() {
-    let weir = Weir::start().await;
+    let weir = Weir::open().await;
     weir.publish("libz", &["1.1.0+zlib.2"]);
     for path in ["/crates/libz/1.1.0+zlib.2/download", "/crates/libz/1.1.0%2Bzlib.2/download"] {
         let answer = weir.get(path).await;
@@ -114,7 +114,7 @@ async fn build_metadata_makes_no_other_version() {
 
 #[tokio::test]
 async fn a_yanked_version_stays_to_be_had_by_who_has_locked_it() {
-    let weir = Weir::start().await;
+    let weir = Weir::open().await;
     weir.publish("serde", &["1.0.0"]);
     weir.put_list("serde", &line("serde", "1.0.0", true));
     assert_eq!(weir.get(FILE).await.status, StatusCode::OK);
@@ -122,7 +122,7 @@ async fn a_yanked_version_stays_to_be_had_by_who_has_locked_it() {
 
 #[tokio::test]
 async fn a_version_newer_than_the_list_is_found_by_asking_again() {
-    let weir = Weir::start_with(|config| config.keeping.recent = std::time::Duration::ZERO).await;
+    let weir = Weir::open_with(|config| config.keeping.recent = std::time::Duration::ZERO).await;
     weir.publish("serde", &["1.0.0"]);
     assert_eq!(weir.get(FILE).await.status, StatusCode::OK);
     weir.publish("serde", &["1.0.0", "1.1.0"]);

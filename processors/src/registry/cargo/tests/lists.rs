@@ -17,12 +17,12 @@ const SERDE: &str = "/se/rd/serde";
 
 #[tokio::test]
 async fn the_index_says_where_its_files_are_and_never_the_upstreams() {
-    let weir = Weir::start().await;
+    let weir = Weir::open().await;
     let config = weir.get("/config.json").await;
     let etag = config.headers[ETAG].to_str().unwrap().to_owned();
     let read: Value = serde_json::from_str(&text(config).await).unwrap();
     let wanted = serde_json::json!({
-        "dl": "http://weir.example/cargo/crates", "auth-required": false,
+        "dl": "https://weir.example/cargo/crates", "auth-required": false,
     });
     assert_eq!(read, wanted);
     let again = weir.ask(Method::GET, "/config.json", &[(IF_NONE_MATCH, &etag)]).await;
@@ -34,7 +34,7 @@ async fn the_index_says_where_its_files_are_and_never_the_upstreams() {
 
 #[tokio::test]
 async fn a_forbidden_version_is_marked_or_left_out_and_all_else_stays_byte_for_byte() {
-    let weir = Weir::start().await;
+    let weir = Weir::open().await;
     weir.publish("serde", &["1.0.0", "1.1.0"]);
     assert_eq!(text(weir.get(SERDE).await).await, list("serde", &["1.0.0", "1.1.0"]));
     assert!(weir.events().is_empty(), "an answer that changes nothing is only counted");
@@ -59,7 +59,7 @@ async fn a_forbidden_version_is_marked_or_left_out_and_all_else_stays_byte_for_b
 
 #[tokio::test]
 async fn a_list_is_revalidated_and_never_unchanged_across_policies() {
-    let weir = Weir::start().await;
+    let weir = Weir::open().await;
     weir.publish("serde", &["1.0.0"]);
     let list = weir.get(SERDE).await;
     assert_eq!(list.headers[CACHE_CONTROL], "no-cache");
@@ -78,7 +78,7 @@ async fn a_list_is_revalidated_and_never_unchanged_across_policies() {
 
 #[tokio::test]
 async fn head_has_the_headers_of_get() {
-    let weir = Weir::start().await;
+    let weir = Weir::open().await;
     weir.publish("serde", &["1.0.0"]);
     for path in [SERDE, "/config.json"] {
         let (get, head) = (weir.get(path).await, weir.head(path).await);
@@ -91,7 +91,7 @@ async fn head_has_the_headers_of_get() {
 
 #[tokio::test]
 async fn what_does_not_exist_is_not_found() {
-    let weir = Weir::start().await;
+    let weir = Weir::open().await;
     weir.publish("serde_json", &["1.0.0"]);
     // The other spelling is another list, which this upstream does not have.
     for path in ["/se/rd/serde", "/se/rd/serde-json", "/index.html", "/1/x"] {
@@ -102,7 +102,7 @@ async fn what_does_not_exist_is_not_found() {
 
 #[tokio::test]
 async fn a_disabled_ecosystem_names_the_key_to_set() {
-    let weir = Weir::start_with(|config| config.upstream = None).await;
+    let weir = Weir::open_with(|config| config.upstream = None).await;
     for path in ["/config.json", SERDE, "/crates/serde/1.0.0/download"] {
         let answer = weir.get(path).await;
         assert_eq!(answer.status, StatusCode::NOT_IMPLEMENTED, "{path}");
@@ -112,10 +112,10 @@ async fn a_disabled_ecosystem_names_the_key_to_set() {
 
 #[tokio::test]
 async fn what_cannot_be_recorded_does_not_pass() {
-    let weir = Weir::start().await;
+    let weir = Weir::open().await;
     weir.publish("serde", &["1.0.0", "1.1.0"]);
     weir.rules(1, &[rule(1, "serde", ">=1.1", Mask::Mark)]);
-    weir.cargo.gate.ledger().break_down();
+    weir.plugin.gate.ledger().break_down();
     for path in [SERDE, "/crates/serde/1.0.0/download", "/crates/serde/1.1.0/download"] {
         assert_eq!(weir.get(path).await.status, StatusCode::SERVICE_UNAVAILABLE, "{path}");
     }
@@ -124,7 +124,7 @@ async fn what_cannot_be_recorded_does_not_pass() {
 #[test]
 fn who_is_not_known_is_told_where_tokens_are_to_be_had() {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
-    let weir = runtime.block_on(Weir::start());
-    let challenge = weir.cargo.challenge("https://weir.example");
+    let weir = runtime.block_on(Weir::open());
+    let challenge = weir.plugin.challenge("https://weir.example");
     assert_eq!(challenge, "Cargo login_url=\"https://weir.example/\"");
 }

@@ -19,7 +19,7 @@ const SERDE: &str = "/se/rd/serde";
 const FILE: &str = "/crates/serde/1.0.0/download";
 
 async fn forgetful() -> Weir {
-    Weir::start_with(|config| {
+    Weir::open_with(|config| {
         config.keeping.ttl = Duration::ZERO;
         config.keeping.retry_after = Duration::ZERO;
     })
@@ -63,7 +63,7 @@ async fn an_old_list_is_given_while_the_upstream_fails_and_a_failure_is_no_missi
 
 #[tokio::test]
 async fn many_cold_clients_make_one_request_for_a_list_and_one_for_a_file() {
-    let weir = Weir::start().await;
+    let weir = Weir::open().await;
     weir.publish("serde", &["1.0.0"]);
     let gate = Arc::new(Semaphore::new(1));
     let bytes = content("serde", "1.0.0");
@@ -79,7 +79,7 @@ async fn many_cold_clients_make_one_request_for_a_list_and_one_for_a_file() {
 
 #[tokio::test]
 async fn an_index_says_where_its_files_are_in_any_form() {
-    let weir = Weir::start_with(|config| config.keeping.ttl = Duration::ZERO).await;
+    let weir = Weir::open_with(|config| config.keeping.ttl = Duration::ZERO).await;
     weir.publish("serde", &["1.0.0"]);
     for (dl, path) in [
         ("/elsewhere/{crate}-{version}.crate", "/elsewhere/serde-1.0.0.crate"),
@@ -97,7 +97,7 @@ async fn an_index_says_where_its_files_are_in_any_form() {
 #[tokio::test]
 async fn an_index_without_settings_has_no_files() {
     for canned in [None, Some(Canned::new("{}")), Some(Canned::new(r#"{"dl":"nowhere"}"#))] {
-        let weir = Weir::start().await;
+        let weir = Weir::open().await;
         weir.publish("serde", &["1.0.0"]);
         match canned {
             Some(canned) => weir.upstream.put("/index/config.json", canned),
@@ -112,7 +112,7 @@ async fn an_index_without_settings_has_no_files() {
 
 #[tokio::test]
 async fn redirects_are_followed_inside_the_reach_and_nowhere_else() {
-    let weir = Weir::start().await;
+    let weir = Weir::open().await;
     weir.publish("serde", &["1.0.0"]);
     let moved = |to: &str| Canned::status(StatusCode::FOUND).with(LOCATION, to);
     weir.upstream.put("/elsewhere", Canned::new(content("serde", "1.0.0")));
@@ -128,17 +128,17 @@ async fn redirects_are_followed_inside_the_reach_and_nowhere_else() {
 
 #[tokio::test]
 async fn an_index_does_not_lead_into_our_own_network_unless_an_operator_says_so() {
-    let outside = Weir::start().await;
+    let outside = Weir::open().await;
     let files = outside.upstream.url("/files");
     outside.publish("serde", &["1.0.0"]);
-    let weir = Weir::start().await;
+    let weir = Weir::open().await;
     weir.publish("serde", &["1.0.0"]);
     weir.dl(files.as_str());
     let answer = weir.get(FILE).await;
     assert_eq!(answer.status, StatusCode::BAD_GATEWAY);
     assert!(text(answer).await.contains("is not a public address"));
     let origin = files.clone();
-    let weir = Weir::start_with(move |config| config.trusted_origins = vec![origin]).await;
+    let weir = Weir::open_with(move |config| config.trusted_origins = vec![origin]).await;
     weir.publish("serde", &["1.0.0"]);
     weir.dl(files.as_str());
     assert_eq!(weir.get(FILE).await.status, StatusCode::OK);
@@ -146,7 +146,7 @@ async fn an_index_does_not_lead_into_our_own_network_unless_an_operator_says_so(
 
 #[tokio::test]
 async fn nothing_of_a_client_is_passed_on_and_lists_are_decoded_once() {
-    let weir = Weir::start().await;
+    let weir = Weir::open().await;
     weir.publish("serde", &["1.0.0"]);
     let answer = weir.ask(Method::GET, FILE, &[(AUTHORIZATION, "rf_secret")]).await;
     body(answer).await.unwrap();
@@ -166,9 +166,9 @@ async fn nothing_of_a_client_is_passed_on_and_lists_are_decoded_once() {
 
 #[tokio::test]
 async fn a_weir_that_is_its_own_upstream_says_so() {
-    let weir = Weir::start().await;
+    let weir = Weir::open().await;
     let name = INSTANCE_HEADER.parse().unwrap();
-    let answer = weir.ask(Method::GET, SERDE, &[(name, &Uuid::from_u128(1).to_string())]).await;
+    let answer = weir.ask(Method::GET, SERDE, &[(name, &INSTANCE.to_string())]).await;
     assert_eq!(answer.status, StatusCode::LOOP_DETECTED);
     assert!(text(answer).await.contains("registries.cargo.upstream"));
 }

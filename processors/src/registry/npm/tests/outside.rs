@@ -62,7 +62,7 @@ async fn an_old_packument_is_given_while_the_upstream_fails() {
         weir.upstream.put(PAGE, canned);
         assert!(text(weir.get("/pad").await).await.contains("pad-1.0.0"));
     }
-    let stats = weir.npm.stats();
+    let stats = weir.plugin.stats();
     assert_eq!((stats.stale, stats.upstream_failures), (n_broken, n_broken));
     weir.upstream.remove(PAGE);
     let gone = weir.get("/pad").await;

@@ -198,7 +198,7 @@ async fn a_disabled_ecosystem_names_the_key_to_set() {
 async fn what_cannot_be_recorded_does_not_pass() {
     let weir = pad().await;
     weir.rules(1, &[rule(1, "pad", ">=1.3", Mask::Mark)]);
-    weir.npm.gate.ledger().break_down();
+    weir.plugin.gate.ledger().break_down();
     for path in ["/pad", "/pad/1.1.0", "/pad/-/pad-1.1.0.tgz", "/pad/-/pad-1.3.0.tgz"] {
         let answer = weir.get(path).await;
         assert_eq!(answer.status, StatusCode::SERVICE_UNAVAILABLE, "{path}");

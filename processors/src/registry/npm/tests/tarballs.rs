@@ -37,7 +37,7 @@ async fn an_allowed_tarball_is_verified_kept_and_then_served_without_the_upstrea
     weir.upstream.remove(UPSTREAM);
     assert_eq!(body(weir.get(FILE).await).await.unwrap(), "good!");
     assert_eq!(weir.upstream.n_asked(UPSTREAM), 1);
-    assert_eq!(weir.npm.cache().stats().entries, 1);
+    assert_eq!(weir.plugin.cache().stats().entries, 1);
     let allowed = weir.events().into_iter().find_map(|event| match event {
         Event::PackageAllowed(allowed) => Some(allowed),
         _ => None,
@@ -116,7 +116,7 @@ async fn bytes_that_do_not_fit_never_end_cleanly_and_are_not_kept() {
             gate.add_permits(9);
         }
         weir.until("rejected", || weir.recorded().contains(&"rejected")).await;
-        assert_eq!(weir.npm.cache().stats().entries, 0);
+        assert_eq!(weir.plugin.cache().stats().entries, 0);
     }
 }
 
@@ -149,7 +149,7 @@ async fn a_sum_alone_is_verified_but_nothing_is_kept_by_it() {
         assert_eq!(body(answer).await.unwrap(), "abc");
         assert_eq!(weir.upstream.n_asked(UPSTREAM), n);
     }
-    assert_eq!(weir.npm.cache().stats().entries, 0);
+    assert_eq!(weir.plugin.cache().stats().entries, 0);
 }
 
 #[tokio::test]
@@ -161,7 +161,7 @@ async fn nothing_promised_passes_through_unpacked_by_nobody_and_is_not_kept() {
     assert!(answer.headers[WARNING].to_str().unwrap().contains("promises no hash"));
     assert_eq!(text(answer).await, "whatever");
     assert_eq!(weir.upstream.last_headers(UPSTREAM)[ACCEPT_ENCODING], "identity");
-    assert_eq!((weir.npm.cache().stats().entries, weir.recorded()), (0, vec!["allowed"]));
+    assert_eq!((weir.plugin.cache().stats().entries, weir.recorded()), (0, vec!["allowed"]));
 }
 
 #[tokio::test]
@@ -293,5 +293,5 @@ async fn a_length_that_lies_is_no_clean_end() {
         }
         gate.add_permits(9);
     }
-    assert_eq!(weir.npm.cache().stats().entries, 0);
+    assert_eq!(weir.plugin.cache().stats().entries, 0);
 }

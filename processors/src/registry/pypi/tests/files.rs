@@ -73,7 +73,7 @@ async fn an_allowed_file_is_recorded_verified_kept_and_then_served_without_the_u
     assert_eq!(recorded.pop(), Some("allowed"));
     recorded.sort_unstable();
     assert_eq!(recorded, ["allowed", "stored"]);
-    assert_eq!(weir.pypi.cache().stats().entries, 1);
+    assert_eq!(weir.plugin.cache().stats().entries, 1);
 }
 
 #[tokio::test]
@@ -99,7 +99,7 @@ async fn a_forbidden_file_is_refused_with_the_reason_even_when_it_is_here() {
     let Event::PackageBlocked(blocked) = weir.events()[2].clone() else { panic!("no refusal") };
     assert_eq!((blocked.reason.as_str(), blocked.source.as_str()), ("too young", "rules"));
     assert_eq!((blocked.policy_revision, blocked.mask), (7, Mask::DenyOnly));
-    assert_eq!(weir.pypi.stats().blocked, 2);
+    assert_eq!(weir.plugin.stats().blocked, 2);
 }
 
 #[tokio::test]
@@ -183,7 +183,7 @@ async fn bytes_that_do_not_fit_never_end_cleanly_and_are_not_kept() {
             gate.add_permits(9);
         }
         assert!(weir.recorded().contains(&"rejected") && !weir.recorded().contains(&"stored"));
-        assert_eq!(weir.pypi.cache().stats().entries, 0);
+        assert_eq!(weir.plugin.cache().stats().entries, 0);
         // The upstream comes to its senses.
         weir.upstream.put(UPSTREAM, Canned::new("good!"));
         assert_eq!(body(weir.get(FILE).await).await.unwrap(), "good!");
@@ -212,7 +212,7 @@ async fn a_download_that_breaks_off_is_an_error_and_leaves_nothing() {
         assert_eq!(answer.status, StatusCode::BAD_GATEWAY);
     }
     assert!(!weir.recorded().contains(&"rejected"), "a cut cable is nobody's lie");
-    assert_eq!(weir.pypi.cache().stats().entries, 0);
+    assert_eq!(weir.plugin.cache().stats().entries, 0);
 }
 
 #[tokio::test]
@@ -327,7 +327,7 @@ async fn a_file_without_a_promised_hash_passes_through_and_is_not_kept() {
     assert!(answer.headers[WARNING].to_str().unwrap().contains("promises no hash"));
     assert!(weir.head(FILE).await.headers.contains_key(WARNING));
     assert_eq!(text(answer).await, "whatever", "artifacts are never decoded");
-    assert_eq!(weir.pypi.cache().stats().entries, 0);
+    assert_eq!(weir.plugin.cache().stats().entries, 0);
     assert_eq!(weir.recorded(), ["allowed"]);
     weir.upstream.remove(UPSTREAM);
     assert_eq!(weir.get(FILE).await.status, StatusCode::NOT_FOUND);
@@ -437,5 +437,5 @@ async fn a_weak_hash_is_verified_but_nothing_is_kept_by_it() {
         assert_eq!(body(answer).await.unwrap(), "abc");
         assert_eq!(weir.upstream.n_asked(UPSTREAM), n);
     }
-    assert_eq!(weir.pypi.cache().stats().entries, 0);
+    assert_eq!(weir.plugin.cache().stats().entries, 0);
 }

@@ -55,7 +55,7 @@ async fn an_old_page_is_given_while_the_upstream_fails() {
         weir.upstream.put(PAGE, canned);
         assert!(text(weir.get(PAGE).await).await.contains("six-1.16.0"));
     }
-    let stats = weir.pypi.stats();
+    let stats = weir.plugin.stats();
     assert_eq!((stats.stale, stats.upstream_failures), (5, 5));
     // A project that is gone is gone.
     weir.upstream.remove(PAGE);

@@ -32,7 +32,7 @@ async fn a_forbidden_version_is_marked_and_the_answer_is_on_record_once() {
     let [Event::MetadataFiltered(filtered)] = &weir.events()[..] else { panic!("one event") };
     assert_eq!((&filtered.marked[..], filtered.policy_revision), (&["1.17.0".to_owned()][..], 7));
     assert_eq!(weir.upstream.n_asked("/simple/six/"), 1);
-    assert_eq!(weir.pypi.stats().filtered, 2);
+    assert_eq!(weir.plugin.stats().filtered, 2);
 
     weir.rules(8, &[rule(1, "six", ">=1.17", Mask::Hide)]);
     let hidden = json(&weir).await;
@@ -103,7 +103,7 @@ async fn what_cannot_be_recorded_does_not_pass() {
     let weir = Weir::start().await;
     weir.upstream.project("six", &["1.16.0", "1.17.0"]);
     weir.rules(1, &[rule(1, "six", ">=1.17", Mask::Mark)]);
-    weir.pypi.gate.ledger().break_down();
+    weir.plugin.gate.ledger().break_down();
     for path in ["/simple/six/", "/files/six/six-1.16.0.tar.gz", "/files/six/six-1.17.0.tar.gz"] {
         let answer = weir.get(path).await;
         assert_eq!(answer.status, StatusCode::SERVICE_UNAVAILABLE, "{path}");

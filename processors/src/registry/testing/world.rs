@@ -1,0 +1,139 @@
+//! An ecosystem with an upstream, a cache and rules of its own.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::{HeaderMap, HeaderName, HeaderValue, Method};
+use tempfile::TempDir;
+use uuid::Uuid;
+use weir_aggregates::registry::rule::RuleSet;
+use weir_events::registry::{Ecosystem, Event, Rule};
+use weir_log::lifecycle::Lifecycle;
+
+use super::{Fake, names, until};
+use crate::{
+    caller::Caller,
+    outbound::{Limits, Outbound, ReachFault},
+    registry::{
+        answer::Answer,
+        cache::FileCache,
+        ledger::Ledger,
+        plugin::{Asked, RegistryPlugin},
+        policy::Policy,
+        setup::{Config, Parts},
+    },
+};
+
+/// Who we are to upstreams.
+pub(crate) const INSTANCE: Uuid = Uuid::from_u128(0x1_2345);
+
+/// Where this Weir is for its clients.
+const BASE: &str = "https://weir.example";
+
+/// What a test needs to know of an ecosystem.
+pub(crate) trait Tested: RegistryPlugin + Sized {
+    /// Which one it is.
+    const ECOSYSTEM: Ecosystem;
+
+    /// Where its upstream's lists lie.
+    const LISTS: &'static str;
+
+    /// Its defaults.
+    fn defaults(config: Config) -> Config;
+
+    /// Puts it together.
+    fn made(config: &Config, parts: Parts<'_, FileCache>) -> Result<Self, ReachFault>;
+
+    /// Where it records.
+    fn ledger(&self) -> &Ledger;
+}
+
+/// An ecosystem, and what is around it.
+pub(crate) struct World<P> {
+    pub(crate) plugin: Arc<P>,
+    pub(crate) upstream: Fake,
+    pub(crate) set_rules: Box<dyn Fn(RuleSet) + Send + Sync>,
+    pub(crate) outbound: Outbound,
+    pub(crate) lifecycle: Lifecycle,
+    _root: TempDir,
+}
+
+impl<P: Tested> World<P> {
+    pub(crate) async fn start() -> Self {
+        Self::start_with(|_| {}).await
+    }
+
+    pub(crate) async fn start_with(adjust: impl FnOnce(&mut Config)) -> Self {
+        let lifecycle = Lifecycle::new();
+        let upstream = Fake::start(&lifecycle).await;
+        let mut config = P::defaults(Config::of(Some(upstream.url(P::LISTS))));
+        adjust(&mut config);
+        let root = tempfile::tempdir().unwrap();
+        let (cache, _) = FileCache::open(root.path().to_owned(), 1 << 30).await.unwrap();
+        let (policy, set_rules) = Policy::by_hand(RuleSet::default());
+        let outbound = Outbound::new(INSTANCE, Limits::default()).unwrap();
+        let ledger = Ledger::in_memory_of(P::ECOSYSTEM);
+        let ours = outbound.clone();
+        let parts = Parts { policy, ledger, outbound: ours, cache, lifecycle: &lifecycle };
+        let plugin = Arc::new(P::made(&config, parts).unwrap());
+        let set_rules = Box::new(set_rules);
+        Self { plugin, upstream, set_rules, outbound, lifecycle, _root: root }
+    }
+
+    /// Sets the rules, as of a revision.
+    pub(crate) fn rules(&self, revision: i64, rules: &[Rule]) {
+        (self.set_rules)(RuleSet::compile(revision, rules));
+    }
+
+    pub(crate) async fn get(&self, path: &str) -> Answer {
+        self.ask(Method::GET, path, &[]).await
+    }
+
+    pub(crate) async fn head(&self, path: &str) -> Answer {
+        self.ask(Method::HEAD, path, &[]).await
+    }
+
+    pub(crate) async fn get_with(&self, path: &str, name: HeaderName, value: &str) -> Answer {
+        self.ask(Method::GET, path, &[(name, value)]).await
+    }
+
+    pub(crate) async fn ask(
+        &self,
+        method: Method,
+        path: &str,
+        headers: &[(HeaderName, &str)],
+    ) -> Answer {
+        self.send(method, path, headers, Bytes::new()).await
+    }
+
+    pub(crate) async fn send(
+        &self,
+        method: Method,
+        path: &str,
+        headers: &[(HeaderName, &str)],
+        body: Bytes,
+    ) -> Answer {
+        let (path, query) = path.split_once('?').map_or((path, None), |(p, q)| (p, Some(q)));
+        let headers: HeaderMap = headers
+            .iter()
+            .map(|(name, value)| (name.clone(), HeaderValue::from_str(value).unwrap()))
+            .collect();
+        let asked =
+            Asked { method: &method, path, query, headers: &headers, base: BASE, body: &body };
+        self.plugin.answer(&asked, &Caller::principal("ci", "ci")).await
+    }
+
+    pub(crate) fn events(&self) -> Vec<Event> {
+        self.plugin.ledger().events()
+    }
+
+    /// The names of what was recorded, in order.
+    pub(crate) fn recorded(&self) -> Vec<&'static str> {
+        names(&self.events())
+    }
+
+    /// Waits until a fact holds.
+    pub(crate) async fn until(&self, what: &str, fact: impl Fn() -> bool) {
+        until(|| self.events(), what, fact).await;
+    }
+}
