@@ -55,21 +55,26 @@ pub(crate) async fn ask_all(ecosystems: Vec<Ecosystem>, server: &Server) -> Vec<
 }
 
 async fn of(ecosystem: Ecosystem, server: &Server) -> Result<Found, Unknown> {
-    let Named { address, by } = match ecosystem {
-        Ecosystem::Pypi => pypi::named().await?,
-        Ecosystem::Npm => npm::named().await?,
-        Ecosystem::Cargo => cargo::named()?,
-        Ecosystem::Go => return Err(Unknown::NoClient("go")),
-        Ecosystem::Docker => return Err(Unknown::NoClient("docker")),
-    };
+    let Named { address, by } = named(ecosystem).await?;
     check(&address, by, server)
+}
+
+/// What the client of an ecosystem asks, started where this command was.
+pub(crate) async fn named(ecosystem: Ecosystem) -> Result<Named, Unknown> {
+    match ecosystem {
+        Ecosystem::Pypi => pypi::named().await,
+        Ecosystem::Npm => npm::named().await,
+        Ecosystem::Cargo => cargo::named(),
+        Ecosystem::Go => Err(Unknown::NoClient("go")),
+        Ecosystem::Docker => Err(Unknown::NoClient("docker")),
+    }
 }
 
 /// An address as somebody gave it.
 #[derive(Debug, PartialEq, Eq)]
-struct Named {
-    address: String,
-    by: String,
+pub(crate) struct Named {
+    pub(crate) address: String,
+    pub(crate) by: String,
 }
 
 fn check(named: &str, by: String, server: &Server) -> Result<Found, Unknown> {

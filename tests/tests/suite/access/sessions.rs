@@ -7,10 +7,11 @@ use std::{
 };
 
 use serde_json::{Value, json};
-use sqlx::{Connection, PgConnection};
+use sqlx::{Connection, Executor, PgConnection};
+use weir_events::timestamp::Timestamp;
 use weir_processors::{
     access::{self, Denied, Principal, Tokens},
-    clock::SystemClock,
+    clock::{Clock, SystemClock},
     door::Door,
 };
 use weir_tests::{
@@ -112,6 +113,44 @@ async fn signing_out_ends_every_copy_of_the_cookie_on_any_instance_within_a_seco
     let secret = cookie.split('=').nth(1).expect("its secret");
     let all = one.client.get("/api/events?subsystem=access&limit=100").await.expect(200).body;
     assert!(all.contains("SessionOpened") && !all.contains(secret), "{all}");
+}
+
+/// The browser is gone before the sign-out can be recorded: it is, all the same.
+#[tokio::test]
+async fn a_sign_out_is_carried_through_when_the_browser_goes_away() {
+    let place = Place::on_a_test_database().await;
+    let weir = place.start(Part::Up).await;
+    let (_, token) = weir.client.issue("reader", &["events:read"]).await;
+    let (cookie, _) = sign_in(&weir.client, &[], &token).await;
+    let url = &place.database.as_ref().expect("its database").url;
+    let mut holder = PgConnection::connect(url).await.expect("connect");
+    let mut admin = PgConnection::connect(url).await.expect("connect");
+    holder
+        .execute("BEGIN; SELECT position FROM log.head FOR UPDATE")
+        .await
+        .expect("nothing can be recorded");
+    let leaving = {
+        let (client, cookie) = (weir.client.clone(), cookie.clone());
+        tokio::spawn(async move {
+            browse(&client, &cookie, "DELETE", "/api/session", &Value::Null).await
+        })
+    };
+    deadline::until("the row says so", async || {
+        let ended = "SELECT count(*) FROM access.sessions WHERE ended_at IS NOT NULL";
+        let n: i64 = sqlx::query_scalar(ended).fetch_one(&mut admin).await.expect("look");
+        if n == 1 { Ok(()) } else { Err(n) }
+    })
+    .await;
+    leaving.abort();
+    assert!(leaving.await.expect_err("it went away").is_cancelled());
+    holder.execute("COMMIT").await.expect("let go");
+    deadline::until("it is recorded", async || {
+        let answer = weir.client.get("/api/events?kind=SessionEnded&limit=10").await.expect(200);
+        let n = answer.json()["events"].as_array().map_or(0, Vec::len);
+        if n == 1 { Ok(()) } else { Err(answer.body) }
+    })
+    .await;
+    assert_eq!(look(&weir.client, &cookie).await, 401);
 }
 
 #[tokio::test]
@@ -277,6 +316,27 @@ async fn a_token_has_a_hundred_browsers_and_one_more_ends_the_one_not_used_for_l
     let events = log.log.read(weir_events::position::Position::START, 1_000).await.expect("read");
     let named = |name: &str| events.iter().filter(|event| event.kind.name() == name).count();
     assert_eq!((named("SessionOpened"), named("SessionEnded")), (101, 1));
+}
+
+/// A clock that is ahead of the others.
+#[derive(Debug)]
+struct Ahead;
+
+impl Clock for Ahead {
+    fn now(&self) -> Timestamp {
+        SystemClock.now().plus_seconds(60)
+    }
+}
+
+#[tokio::test]
+async fn a_session_that_was_ended_by_a_clock_ahead_opens_nothing_where_it_is_earlier() {
+    let (_database, log, tokens, principal) = tokens().await;
+    let ahead = Tokens::new(Door::new(log.log.clone(), Arc::new(Ahead)));
+    let opened = tokens.open_session(&principal, Duration::from_mins(10)).await.expect("opened");
+    assert!(ahead.end_session(&opened.secret).await.expect("ended"));
+    // It has not been looked at here, so nothing is remembered.
+    let elsewhere = Tokens::new(Door::new(log.log.clone(), Arc::new(SystemClock)));
+    assert!(matches!(elsewhere.verify_session(&opened.secret).await, Err(Denied::Bad)));
 }
 
 #[tokio::test]

@@ -120,3 +120,21 @@ async fn a_source_that_is_replaced_already_is_for_its_owner_to_decide() {
     assert_eq!(steps(&output), [r#""cargo" "leave""#]);
     assert_eq!(read(&config), company);
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_goes_before_the_users_file_is_named_and_weir_is_not_said_to_be_asked() {
+    let (place, weir) = weir().await;
+    let project = place.path().join("project");
+    fs::create_dir_all(&project).expect("a project");
+    fs::write(project.join("package.json"), "{}").expect("its manifest");
+    fs::write(project.join(".npmrc"), "registry=https://mirror.example/\n").expect("its registry");
+    let mut command = place.command(&["init", "--clients", "npm", "--yes"]);
+    command.arg("--config").arg(place.path().join("weir.yaml"));
+    let output = as_user(command.current_dir(&project), &place);
+    let said = said(&output);
+    assert_eq!(output.status.code(), Some(5), "{said}");
+    assert!(said.contains("npm still asks https://mirror.example/ here"), "{said}");
+    assert!(said.contains("but not everywhere"), "{said}");
+    // The user's own file is written all the same: elsewhere it counts.
+    assert!(read(&place.path().join(".npmrc")).contains(&weir.url), "{said}");
+}

@@ -9,6 +9,8 @@ mod edit;
 mod file;
 mod npm;
 
+use std::net::IpAddr;
+
 use clap::ValueEnum;
 use serde::Serialize;
 use serde_json::json;
@@ -18,10 +20,11 @@ use self::edit::Edit;
 use self::file::File;
 use crate::commands::{Answer, Sure};
 use crate::config::registries::{goods, upstream_key};
-use crate::config::{Config, HttpUrl};
+use crate::config::{Config, HttpUrl, without_password};
 use crate::context::Context;
-use crate::discovery;
+use crate::discovery::{self, Named};
 use crate::exit::{Exit, Failure};
+use crate::runtime;
 
 /// A package client that can be pointed at Weir.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
@@ -129,6 +132,11 @@ pub(super) fn run(context: &Context, wish: &Wish<'_>) -> Result<Exit, Failure> {
             done = true;
         }
     }
+    let written = !wish.undo && (done || n_files == 0);
+    let overruled = if written { overruled(&plans, &base)? } else { Vec::new() };
+    for told in &overruled {
+        context.output.say(told);
+    }
     if done && !wish.undo && !base_is_here(&base) {
         context.output.say(
             "a Weir on another machine wants a token: make one with `weir token create`, then \
@@ -136,11 +144,17 @@ pub(super) fn run(context: &Context, wish: &Wish<'_>) -> Result<Exit, Failure> {
         );
     }
     let said: Vec<_> = plans.iter().map(|plan| plan.as_json(done)).collect();
-    context.output.data(&json!({ "clients": said, "done": done }), || {
+    let all = json!({ "clients": said, "done": done, "overruled": overruled });
+    context.output.data(&all, || {
         let words = if wish.undo { "ask again what they asked before" } else { "ask Weir now" };
-        if done { format!("clients {words}") } else { "nothing was written".to_owned() }
+        match (done, overruled.is_empty()) {
+            (false, _) => "nothing was written".to_owned(),
+            (true, true) => format!("clients {words}"),
+            (true, false) => format!("clients {words}, but not everywhere"),
+        }
     })?;
     let left = plans.iter().any(|plan| matches!(plan.step, Step::Leave(_)));
+    let left = left || !overruled.is_empty();
     Ok(if left { Exit::Conflict } else { Exit::Done })
 }
 
@@ -151,10 +165,41 @@ fn base(context: &Context, config: &Config, asked: Option<&HttpUrl>) -> String {
     let running = || context.data_dir.running().map(|running| running.url);
     let base = named.or_else(|| running().filter(|url| !url.is_empty())).unwrap_or_else(|| {
         let host = &config.server.host;
-        let host = if host.contains(':') { format!("[{host}]") } else { host.clone() };
+        // Nobody is asked at the address that means all of them.
+        let host = match host.trim_matches(['[', ']']).parse::<IpAddr>() {
+            Ok(IpAddr::V4(ip)) if ip.is_unspecified() => "127.0.0.1".to_owned(),
+            Ok(IpAddr::V6(ip)) if ip.is_unspecified() => "[::1]".to_owned(),
+            Ok(IpAddr::V6(ip)) => format!("[{ip}]"),
+            _ => host.clone(),
+        };
         format!("http://{host}:{}", config.server.port)
     });
     base.trim_end_matches('/').to_owned()
+}
+
+/// What goes before the user's files that name Weir now, here where the command was started: a project's own
+/// file, or a variable. Each client is asked as it would be asked by itself.
+fn overruled(plans: &[Plan], base: &str) -> Result<Vec<String>, Failure> {
+    let ours = |plan: &&Plan| matches!(plan.step, Step::Write { .. } | Step::Nothing);
+    let clients: Vec<Client> = plans.iter().filter(ours).map(|plan| plan.client).collect();
+    let asking = async {
+        let mut told = Vec::new();
+        for client in clients {
+            // Who is not there to say what it asks, asks nothing.
+            let Ok(Named { address, by }) = discovery::named(client.ecosystem()).await else {
+                continue;
+            };
+            if !address.trim_start_matches("sparse+").starts_with(base) {
+                let (name, shown) = (client.name(), without_password(&address));
+                told.push(format!(
+                    "{name} still asks {shown} here, as {by} says, which goes before the user's \
+                     file: take that out, or Weir is passed by"
+                ));
+            }
+        }
+        told
+    };
+    Ok(runtime::runtime()?.block_on(asking))
 }
 
 fn base_is_here(base: &str) -> bool {
