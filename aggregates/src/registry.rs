@@ -1,15 +1,19 @@
 //! The package firewall: the rules operators keep, and what they say about a version.
-//! Stream `registry/rules`. Judging itself is [`verdict::judge`].
+//! Stream `registry/rules`. Judging itself is [`dossier::Dossier::judge`].
 
 pub mod advisory;
 pub mod constraint;
+pub mod dossier;
+pub mod facts;
 pub mod name;
 pub mod osv;
 pub mod pep440;
 pub mod rule;
 pub mod semver;
+pub mod settings;
 pub mod verdict;
 pub mod version;
+pub mod waiver;
 
 use std::collections::BTreeMap;
 

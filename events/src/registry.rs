@@ -1,8 +1,9 @@
 //! What the package firewall did: decisions on downloads, what it hid, the rules it went by.
 //! Streams: `registry/rules`, `registry/decisions/<yyyy-mm-dd>/<ecosystem>` (append-only), and those
-//! of [`advisory`] and [`sync`].
+//! of [`advisory`], [`policy`] and [`sync`].
 
 pub mod advisory;
+pub mod policy;
 pub mod sync;
 
 use std::fmt;
@@ -10,7 +11,8 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use self::{
-    advisory::{AdvisoryChanged, AdvisoryPublished, AdvisoryWithdrawn},
+    advisory::{AdvisoryChanged, AdvisoryPublished, AdvisoryWithdrawn, Class, Severity},
+    policy::{SettingsChanged, WaiverExpired, WaiverGranted, WaiverRequested, WaiverRevoked},
     sync::{SyncFailed, SyncStarted, SyncSucceeded},
 };
 use crate::codec::events;
@@ -50,6 +52,16 @@ events! {
         0x4014 v 1 SyncSucceeded,
         /// A source of advisories did not give what it has; what it said before stands.
         0x4015 v 1 SyncFailed,
+        /// From now on the firewall judges by other settings.
+        0x4016 v 1 SettingsChanged,
+        /// Somebody wants a waiver, which a second person has to grant.
+        0x4017 v 1 WaiverRequested,
+        /// A waiver is in force.
+        0x401a v 1 WaiverGranted,
+        /// A waiver is not in force any more, or never will be.
+        0x401b v 1 WaiverRevoked,
+        /// A waiver's time is over.
+        0x401c v 1 WaiverExpired,
     }
 }
 
@@ -182,8 +194,60 @@ pub struct PackageAllowed {
     pub file: String,
     /// The SHA-256 its index promised, hexadecimal.
     pub sha256: Option<String>,
-    /// The policy it was judged by: the position of the last rule event.
+    /// The policy it was judged by: the position of the last event that changed it.
     pub policy_revision: i64,
+    /// What was said against it, where the ecosystem is audited only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub warning: Option<Grounds>,
+    /// Why it passed in spite of something that was said against it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub excuse: Option<Excuse>,
+}
+
+/// What was said against a version.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Grounds {
+    /// Which source says it.
+    pub source: String,
+    /// The id of its rule or advisory, or its own name.
+    pub id: String,
+    /// Why.
+    pub reason: String,
+}
+
+/// Why something passed in spite of what was said against it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Excuse {
+    /// A waiver.
+    Waiver {
+        /// The waiver's id.
+        id: String,
+        /// What it waives.
+        grounds: Grounds,
+    },
+    /// It is younger than it must be, but fixes an advisory.
+    Fix {
+        /// The advisory's id.
+        advisory: String,
+    },
+}
+
+/// An advisory, as the evidence for a refusal.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Evidence {
+    /// The advisory's id.
+    pub advisory_id: String,
+    /// What kind of warning it is.
+    pub class: Class,
+    /// How bad it is.
+    pub severity: Severity,
+    /// What of it the version falls under: `1.2 to before 1.4`.
+    pub hit: String,
+    /// BLAKE3 of what the advisory said then, hexadecimal.
+    pub digest: String,
+    /// The lowest later version that is said to fix it.
+    pub fixed_by: Option<String>,
 }
 
 /// A file of a package was refused.
@@ -197,7 +261,7 @@ pub struct PackageBlocked {
     pub version: Option<String>,
     /// The file's name.
     pub file: String,
-    /// Which source said no: `rules` for an operator's rule.
+    /// Which source said no: `rules` for an operator's rule, `minimum-age` for its age.
     pub source: String,
     /// The rule that said no.
     pub rule_id: Option<String>,
@@ -205,8 +269,11 @@ pub struct PackageBlocked {
     pub reason: String,
     /// How the version looks in lists.
     pub mask: Mask,
-    /// The policy it was judged by: the position of the last rule event.
+    /// The policy it was judged by: the position of the last event that changed it.
     pub policy_revision: i64,
+    /// The advisory that said no.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub evidence: Option<Evidence>,
 }
 
 /// A list of versions was answered with some hidden or marked.
@@ -220,7 +287,7 @@ pub struct MetadataFiltered {
     pub hidden: Vec<String>,
     /// Versions marked as "do not choose".
     pub marked: Vec<String>,
-    /// The policy it was judged by: the position of the last rule event.
+    /// The policy it was judged by: the position of the last event that changed it.
     pub policy_revision: i64,
     /// BLAKE3 of the upstream's document, hexadecimal.
     pub document: String,

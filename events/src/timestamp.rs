@@ -1,7 +1,7 @@
 //! Moments, to the microsecond: what Postgres keeps, and no more, so that a hash over a moment
 //! still fits after a round trip through the database.
 
-use std::fmt;
+use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 use time::{OffsetDateTime, format_description::well_known::Rfc3339};
@@ -62,6 +62,15 @@ impl Timestamp {
     }
 }
 
+impl FromStr for Timestamp {
+    type Err = time::error::Parse;
+
+    /// Reads a moment as RFC 3339 has it.
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        OffsetDateTime::parse(text, &Rfc3339).map(Self::from)
+    }
+}
+
 impl From<OffsetDateTime> for Timestamp {
     fn from(moment: OffsetDateTime) -> Self {
         let micros = moment.unix_timestamp_nanos().div_euclid(1_000);
@@ -89,7 +98,7 @@ impl<'de> Deserialize<'de> for Timestamp {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         if deserializer.is_human_readable() {
             let text = String::deserialize(deserializer)?;
-            OffsetDateTime::parse(&text, &Rfc3339).map(Self::from).map_err(D::Error::custom)
+            text.parse().map_err(D::Error::custom)
         } else {
             i64::deserialize(deserializer).map(Self::from_micros)
         }

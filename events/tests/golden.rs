@@ -22,6 +22,10 @@ use weir_events::{
             Advisory, AdvisoryChanged, AdvisoryPublished, AdvisoryWithdrawn, Affected, Class, End,
             Severity, Window, Withdrawal,
         },
+        policy::{
+            EcosystemSettings, Mode, Required, Settings, SettingsChanged, Waiver, WaiverExpired,
+            WaiverGranted, WaiverRequested, WaiverRevoked,
+        },
         sync::{SyncFailed, SyncStarted, SyncSucceeded},
     },
     timestamp::Timestamp,
@@ -69,6 +73,34 @@ fn advisory() -> Advisory {
     }
 }
 
+fn settings() -> Settings {
+    let young = EcosystemSettings {
+        ecosystem: Ecosystem::Npm,
+        mode: Mode::Audit,
+        min_age_hours: 72,
+        fix_exemption: true,
+    };
+    Settings {
+        ecosystems: vec![young],
+        required: vec![Required { source: "osv".to_owned(), ecosystem: Ecosystem::Pypi }],
+        ..Settings::default()
+    }
+}
+
+fn waiver() -> Waiver {
+    Waiver {
+        id: "0193a000-0000-7000-8000-000000000002".to_owned(),
+        ecosystem: Ecosystem::Pypi,
+        package: "six".to_owned(),
+        versions: "<1.4".to_owned(),
+        waives: vec![advisory().id],
+        token: Some("0123456789abcdef".to_owned()),
+        reason: "not reachable from our code".to_owned(),
+        owner: "ann".to_owned(),
+        expires_at: Timestamp::from_micros(1_795_824_000_000_000),
+    }
+}
+
 /// One event of every kind, encoded as this build writes it.
 fn samples() -> Vec<codec::Encoded> {
     let (six, file) = ("six".to_owned(), "six-1.17.0.tar.gz".to_owned());
@@ -102,7 +134,7 @@ fn samples() -> Vec<codec::Encoded> {
         .into(),
     ];
     let source = "osv".to_owned();
-    let registry_events: [registry::Event; 15] = [
+    let registry_events: [registry::Event; 20] = [
         PackageAllowed {
             ecosystem,
             package: six.clone(),
@@ -110,6 +142,8 @@ fn samples() -> Vec<codec::Encoded> {
             file: file.clone(),
             sha256: Some(sha256.clone()),
             policy_revision: 3,
+            warning: None,
+            excuse: None,
         }
         .into(),
         PackageBlocked {
@@ -122,6 +156,7 @@ fn samples() -> Vec<codec::Encoded> {
             reason: rule().reason,
             mask: Mask::Hide,
             policy_revision: 3,
+            evidence: None,
         }
         .into(),
         MetadataFiltered {
@@ -184,6 +219,21 @@ fn samples() -> Vec<codec::Encoded> {
             cause: "the source did not answer within 30 s".to_owned(),
         }
         .into(),
+        SettingsChanged { settings: settings() }.into(),
+        WaiverRequested { waiver: waiver(), requested_by: "ann".to_owned() }.into(),
+        WaiverGranted {
+            waiver: waiver(),
+            requested_by: "ann".to_owned(),
+            granted_by: "bob".to_owned(),
+        }
+        .into(),
+        WaiverRevoked {
+            id: waiver().id,
+            revoked_by: "bob".to_owned(),
+            reason: "1.4 is out".to_owned(),
+        }
+        .into(),
+        WaiverExpired { id: waiver().id }.into(),
     ];
     let encode = |result: Result<codec::Encoded, _>| result.expect("a sample that can be encoded");
     log_events
@@ -262,7 +312,7 @@ proptest! {
     ) {
         let event = registry::Event::from(PackageBlocked {
             ecosystem: Ecosystem::Npm, package, version, file, source: "rules".to_owned(),
-            rule_id: None, reason, mask: Mask::Mark, policy_revision: revision,
+            rule_id: None, reason, mask: Mask::Mark, policy_revision: revision, evidence: None,
         });
         let encoded = event.encode().expect("bytes");
         let read = registry::Event::decode(encoded.kind, encoded.schema, &encoded.payload);

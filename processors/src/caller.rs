@@ -33,6 +33,13 @@ impl Caller {
         Self::at("weir", GuardianSegments::System, "processors", name)
     }
 
+    /// The id of the token that somebody at the API has shown.
+    #[must_use]
+    pub fn token(&self) -> Option<&str> {
+        let (folder, id) = self.actor.rsplit_once('/')?;
+        folder.ends_with("/user/agents").then_some(id)
+    }
+
     fn at(principal: &str, guardian: GuardianSegments, folder: &str, name: &str) -> Self {
         Self {
             principal: principal.into(),
@@ -75,6 +82,8 @@ mod tests {
     #[test]
     fn every_caller_has_an_address_whatever_its_name() {
         assert_eq!(&*Caller::processor("sealer").actor, "pekko://weir/system/processors/sealer");
+        assert_eq!(Caller::principal("x", "0a1b").token(), Some("0a1b"));
+        assert_eq!(Caller::processor("sealer").token(), None);
         let odd = Caller::principal("x", "a/b").actor;
         assert_eq!(&*odd, "pekko://weir/user/agents/a%2Fb");
         let foreign = Caller::principal("x", "Zoë").actor;

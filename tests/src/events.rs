@@ -56,6 +56,8 @@ pub fn allowed(n: u64) -> Event {
         file: format!("six-1.{n}.tar.gz"),
         sha256: None,
         policy_revision: 0,
+        warning: None,
+        excuse: None,
     };
     allowed.into()
 }
@@ -72,6 +74,7 @@ pub fn blocked(n: u64) -> Event {
         reason: format!("six 1.{n} is not to be used here"),
         mask: Mask::Mark,
         policy_revision: 0,
+        evidence: None,
     };
     blocked.into()
 }

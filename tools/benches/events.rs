@@ -48,6 +48,7 @@ pub(crate) fn blocked(n: usize) -> Result<NewEvent, Fault> {
         reason: "known to be bad".to_owned(),
         mask: Mask::Mark,
         policy_revision: 1,
+        evidence: None,
     }
     .into();
     let meta = Meta {

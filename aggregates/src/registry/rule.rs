@@ -2,9 +2,13 @@
 
 use std::{cmp::Reverse, collections::HashMap, sync::Arc};
 
-use weir_events::registry::{Ecosystem, Mask, Rule};
+use weir_events::registry::{Ecosystem, Rule};
 
-use super::{constraint::Constraint, name::pattern::Pattern};
+use super::{
+    constraint::Constraint,
+    name::pattern::Pattern,
+    verdict::{Objection, RULES, strictness},
+};
 
 /// A rule that can be asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -13,6 +17,7 @@ pub struct CompiledRule {
     pub rule: Rule,
     pattern: Pattern,
     constraint: Constraint,
+    objection: Arc<Objection>,
 }
 
 impl CompiledRule {
@@ -20,10 +25,23 @@ impl CompiledRule {
     /// package: a rule from a newer Weir must not go silent on an older one (fail closed).
     #[must_use]
     pub fn new(rule: &Rule) -> Self {
+        Self::of(RULES, rule)
+    }
+
+    /// The same, of a source.
+    #[must_use]
+    pub fn of(source: &str, rule: &Rule) -> Self {
         let constraint =
             Constraint::parse(rule.ecosystem, &rule.versions).unwrap_or_else(|_| Constraint::any());
         let pattern = Pattern::new(rule.ecosystem, &rule.package);
-        Self { rule: rule.clone(), pattern, constraint }
+        let objection = Arc::new(Objection::of_rule(source, rule));
+        Self { rule: rule.clone(), pattern, constraint, objection }
+    }
+
+    /// What it says against a version that it forbids.
+    #[must_use]
+    pub const fn objection(&self) -> &Arc<Objection> {
+        &self.objection
     }
 
     /// Which versions it forbids.
@@ -33,13 +51,8 @@ impl CompiledRule {
     }
 
     /// Strictest mask first, then the oldest rule: ids are UUIDs of version 7, which sort by age.
-    fn rank(&self) -> (Reverse<u8>, &str) {
-        let strictness = match self.rule.mask {
-            Mask::Hide => 2,
-            Mask::Mark => 1,
-            Mask::DenyOnly => 0,
-        };
-        (Reverse(strictness), &self.rule.id)
+    pub(super) fn rank(&self) -> (Reverse<u8>, &str) {
+        (Reverse(strictness(self.rule.mask)), &self.rule.id)
     }
 }
 
@@ -57,9 +70,19 @@ impl RuleSet {
     /// Makes rules ready.
     #[must_use]
     pub fn compile<'a>(revision: i64, rules: impl IntoIterator<Item = &'a Rule>) -> Self {
+        Self::compile_of(RULES, revision, rules)
+    }
+
+    /// The same, of a source.
+    #[must_use]
+    pub fn compile_of<'a>(
+        source: &str,
+        revision: i64,
+        rules: impl IntoIterator<Item = &'a Rule>,
+    ) -> Self {
         let mut set = Self { revision, ..Self::default() };
         for rule in rules {
-            let compiled = Arc::new(CompiledRule::new(rule));
+            let compiled = Arc::new(CompiledRule::of(source, rule));
             set.n_rules += 1;
             match compiled.pattern.exact() {
                 Some(name) => {
@@ -101,6 +124,8 @@ impl RuleSet {
 
 #[cfg(test)]
 mod tests {
+    use weir_events::registry::Mask;
+
     use super::*;
     use crate::registry::testing::{rule, rule_of};
 

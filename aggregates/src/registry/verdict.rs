@@ -1,170 +1,244 @@
-//! The judgement on one version of one package: a pure function of the rules.
+//! The judgement on one version of one package: what may be said against it, and what becomes of it.
+//! The judging itself is [`Dossier::judge`](super::dossier::Dossier::judge).
 
-use std::sync::Arc;
+use std::{fmt, sync::Arc};
 
-use weir_events::registry::Ecosystem;
+use weir_events::{
+    registry::{
+        Mask,
+        advisory::{Class, Severity},
+    },
+    timestamp::Timestamp,
+};
 
 use super::{
-    name::normalise,
-    rule::{CompiledRule, RuleSet},
+    advisory::finding::{Finding, Hit},
+    rule::CompiledRule,
     version::Version,
 };
 
-/// What the rules say.
+/// The source that speaks for operators' rules.
+pub const RULES: &str = "rules";
+
+/// The source that speaks for rules of the blocklist.
+pub const BLOCKLIST: &str = "blocklist";
+
+/// The source that speaks for the minimum age.
+pub const MINIMUM_AGE: &str = "minimum-age";
+
+/// As much of an advisory's summary as a client is told, in characters: its id must fit beside it
+/// into a reason phrase.
+const MAX_SUMMARY_CHARS: usize = 90;
+
+/// What is judged: a version, and how old it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Candidate<'a> {
+    /// The version. `None` where a file's name does not tell it: then whatever is said of the
+    /// package is said of this, for what cannot be read cannot be cleared (fail closed).
+    pub version: Option<&'a Version>,
+    /// When it was published, as its registry says.
+    pub published_at: Option<Timestamp>,
+    /// When this Weir saw it first, where it was not there from the beginning.
+    pub first_seen_at: Option<Timestamp>,
+}
+
+impl<'a> Candidate<'a> {
+    /// A version whose age nobody tells.
+    #[must_use]
+    pub fn of(version: Option<&'a Version>) -> Self {
+        Self { version, ..Self::default() }
+    }
+
+    /// A version that was published at a time, if that is told.
+    #[must_use]
+    pub const fn published(version: Option<&'a Version>, published_at: Option<Timestamp>) -> Self {
+        Self { version, published_at, first_seen_at: None }
+    }
+
+    /// From when on its age counts: the later of the two clocks, for the one can be forged and the
+    /// other may not have been looking.
+    pub(super) fn born_at(&self) -> Option<Timestamp> {
+        self.published_at.max(self.first_seen_at)
+    }
+}
+
+/// What becomes of a version.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use]
 pub enum Verdict {
-    /// Nothing forbids it.
+    /// Nothing is said against it.
     Allow,
-    /// A rule forbids it; of several, the strictest, and of equally strict ones the oldest.
-    Block {
-        /// The rule that speaks.
-        rule: Arc<CompiledRule>,
-    },
+    /// Something is said against it, and it may pass all the same.
+    Excused(Excuse),
+    /// It would not pass if this ecosystem were not audited only.
+    Warn(Arc<Objection>),
+    /// It does not pass. Of several objections the one with the strictest mask speaks.
+    Block(Arc<Objection>),
 }
 
 impl Verdict {
     /// Whether it may pass.
+    #[must_use]
     pub const fn allowed(&self) -> bool {
-        matches!(self, Self::Allow)
+        !matches!(self, Self::Block(_))
     }
-}
 
-/// Judges one version of one package.
-///
-/// `version` is `None` where a file's name does not tell its version. Then every rule about the
-/// package forbids it, whatever its constraint: what cannot be read cannot be cleared (fail
-/// closed). The same holds for any file of a package when this build cannot read the constraint.
-pub fn judge(
-    rules: &RuleSet,
-    ecosystem: Ecosystem,
-    package: &str,
-    version: Option<&str>,
-) -> Verdict {
-    let about = rules.about(ecosystem, &normalise(ecosystem, package));
-    let version = version.map(|text| Version::parse(ecosystem, text));
-    judge_among(&about, version.as_ref())
-}
-
-/// Judges one version by rules that are about its package already, in the order of
-/// [`RuleSet::about`]: what a list of a thousand versions is judged with.
-pub fn judge_among(about: &[Arc<CompiledRule>], version: Option<&Version>) -> Verdict {
-    about
-        .iter()
-        .find(|rule| version.is_none_or(|version| rule.constraint().matches(version)))
-        .map_or(Verdict::Allow, |rule| Verdict::Block { rule: Arc::clone(rule) })
-}
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-    use weir_events::registry::{Mask, Rule};
-
-    use super::*;
-    use crate::registry::testing::{id, rule, rule_of};
-
-    fn blocked_by(rules: &[Rule], package: &str, version: Option<&str>) -> Option<String> {
-        match judge(&RuleSet::compile(1, rules), Ecosystem::Pypi, package, version) {
-            Verdict::Allow => None,
-            Verdict::Block { rule } => Some(rule.rule.id.clone()),
+    /// Why it does not pass.
+    #[must_use]
+    pub const fn refusal(&self) -> Option<&Arc<Objection>> {
+        match self {
+            Self::Block(objection) => Some(objection),
+            Self::Allow | Self::Excused(_) | Self::Warn(_) => None,
         }
     }
 
-    #[test]
-    fn a_version_is_judged_by_name_in_any_spelling_and_by_constraint() {
-        let rules = [rule(1, "Foo.Bar", ">=1.17", Mask::Mark)];
-        assert_eq!(blocked_by(&rules, "foo-bar", Some("1.17.0")), Some(id(1)));
-        assert_eq!(blocked_by(&rules, "FOO_bar", Some("2.0rc1")), Some(id(1)));
-        assert_eq!(blocked_by(&rules, "foo-bar", Some("1.16.0")), None);
-        assert_eq!(blocked_by(&rules, "foobar", Some("1.17.0")), None);
-        let set = RuleSet::compile(1, &rules);
-        assert!(judge(&set, Ecosystem::Npm, "foo-bar", Some("1.17.0")).allowed());
-        assert!(!judge(&set, Ecosystem::Pypi, "foo-bar", Some("1.17.0")).allowed());
+    /// Whether it is not even listed.
+    #[must_use]
+    pub fn hides(&self) -> bool {
+        self.refusal().is_some_and(|objection| objection.mask == Mask::Hide)
     }
+}
 
-    #[test]
-    fn packages_of_every_ecosystem_are_judged_by_their_own_names_and_versions() {
-        for (ecosystem, package, versions, spelt, inside, outside) in [
-            (Ecosystem::Pypi, "Foo.Bar", "<1.3", "foo_bar", "1.3rc1", "1.3"),
-            (Ecosystem::Npm, "left-pad", "<1.3.0", "Left-Pad", "1.3.0-beta", "1.3.0"),
-            (Ecosystem::Npm, "@acme/*", "^1 || 3.x", "@Acme/tool", "3.0.0-rc.1", "2.0.0"),
-            (Ecosystem::Cargo, "serde_json", "=1.2.3", "Serde-JSON", "1.2.3+build", "1.2.4"),
-            (Ecosystem::Cargo, "tokio*", "0.2", "tokio_util", "0.2.25", "0.3.0"),
-            (
-                Ecosystem::Go,
-                "example.com/Mod",
-                "<v1.4.0",
-                "example.com/Mod",
-                "v1.4.0-0.20200101000000-abcdefabcdef",
-                "v2.0.0+incompatible",
-            ),
-            (Ecosystem::Docker, "alpine", "3.1*", "library/alpine", "3.18", "latest"),
-            (Ecosystem::Docker, "library/alpine", "latest", "alpine", "latest", "edge"),
-        ] {
-            let set = RuleSet::compile(1, &[rule_of(ecosystem, 1, package, versions, Mask::Mark)]);
-            let allowed = |version| judge(&set, ecosystem, spelt, Some(version)).allowed();
-            assert!(!allowed(inside), "{ecosystem}: {package} {versions} forbids {inside}");
-            assert!(allowed(outside), "{ecosystem}: {package} {versions} allows {outside}");
-            assert!(!judge(&set, ecosystem, spelt, None).allowed());
+/// Why something passes in spite of an objection.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Excuse {
+    /// A waiver says so.
+    Waiver {
+        /// The waiver's id.
+        id: String,
+        /// What it waives.
+        objection: Arc<Objection>,
+    },
+    /// It is too young, but the version that fixes an advisory.
+    Fix {
+        /// The advisory's id.
+        advisory: String,
+    },
+}
+
+/// Something said against a version.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Objection {
+    /// Who says it: `rules`, `blocklist`, `minimum-age`, or a source of advisories.
+    pub source: String,
+    /// Why.
+    pub reason: String,
+    /// How the version looks in lists.
+    pub mask: Mask,
+    /// The rule that says it.
+    pub rule_id: Option<String>,
+    /// The advisory that says it.
+    pub cited: Option<Cited>,
+}
+
+/// An advisory as evidence.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cited {
+    /// Its id.
+    pub id: String,
+    /// What kind of warning it is.
+    pub class: Class,
+    /// How bad it is.
+    pub severity: Severity,
+    /// What of it the version falls under.
+    pub hit: Hit,
+    /// BLAKE3 of what it said then, hexadecimal.
+    pub digest: String,
+    /// The lowest later version that is said to fix it.
+    pub fixed_by: Option<String>,
+}
+
+impl Objection {
+    /// What a rule says.
+    #[must_use]
+    pub fn of_rule(source: &str, rule: &weir_events::registry::Rule) -> Self {
+        Self {
+            source: source.to_owned(),
+            reason: rule.reason.clone(),
+            mask: rule.mask,
+            rule_id: Some(rule.id.clone()),
+            cited: None,
         }
-        let set =
-            RuleSet::compile(1, &[rule_of(Ecosystem::Go, 1, "example.com/Mod", "*", Mask::Mark)]);
-        assert!(judge(&set, Ecosystem::Go, "example.com/mod", Some("v1.0.0")).allowed());
     }
 
-    #[test]
-    fn a_file_whose_version_cannot_be_told_is_blocked_by_any_rule_about_its_package() {
-        let rules = [rule(1, "six", ">=99", Mask::Mark)];
-        assert_eq!(blocked_by(&rules, "six", None), Some(id(1)));
-        assert_eq!(blocked_by(&rules, "seven", None), None);
-    }
-
-    #[test]
-    fn of_several_rules_the_strictest_that_matches_speaks() {
-        let rules = [
-            rule(1, "six", ">=1.17", Mask::Mark),
-            rule(2, "six", ">=2", Mask::Hide),
-            rule(3, "*", "*", Mask::DenyOnly),
-        ];
-        assert_eq!(blocked_by(&rules, "six", Some("2.0")), Some(id(2)));
-        assert_eq!(blocked_by(&rules, "six", Some("1.17")), Some(id(1)));
-        assert_eq!(blocked_by(&rules, "six", Some("1.0")), Some(id(3)));
-    }
-
-    fn any_rule() -> impl Strategy<Value = Rule> {
-        let package = prop_oneof!["[a-c]", Just("*".to_owned()), "[a-c]\\*"];
-        let versions = prop_oneof![Just("*".to_owned()), "(>=|<|==|!=)[0-3]\\.[0-3]"];
-        let mask = prop_oneof![Just(Mask::Mark), Just(Mask::Hide), Just(Mask::DenyOnly)];
-        (0_u128..40, package, versions, mask).prop_map(|(n, p, v, m)| rule(n, &p, &v, m))
-    }
-
-    proptest! {
-        #[test]
-        fn more_rules_never_allow_more_and_their_order_does_not_matter(
-            rules in prop::collection::vec(any_rule(), 0..8),
-            more in any_rule(),
-            package in "[a-c]",
-            version in prop::option::of("[0-3]\\.[0-3](rc1)?"),
-        ) {
-            let before = blocked_by(&rules, &package, version.as_deref());
-            let mut all = rules;
-            all.push(more);
-            let after = blocked_by(&all, &package, version.as_deref());
-            prop_assert!(before.is_none() || after.is_some());
-            all.reverse();
-            let turned = blocked_by(&all, &package, version.as_deref());
-            prop_assert_eq!(after.is_some(), turned.is_some());
+    /// What an advisory says.
+    #[must_use]
+    pub fn of_finding(finding: &Finding<'_>, mask: Mask) -> Self {
+        let cited = Cited {
+            id: finding.id().to_owned(),
+            class: finding.class(),
+            severity: finding.severity(),
+            hit: finding.hit(),
+            digest: finding.digest().to_hex().to_string(),
+            fixed_by: finding.fixed_by().map(str::to_owned),
+        };
+        let mut reason: String = finding.summary().chars().take(MAX_SUMMARY_CHARS).collect();
+        if reason.len() < finding.summary().len() {
+            reason.push_str("...");
         }
+        Self {
+            source: finding.source().to_owned(),
+            reason,
+            mask,
+            rule_id: None,
+            cited: Some(cited),
+        }
+    }
 
-        #[test]
-        fn an_unknown_version_is_blocked_whenever_any_version_is(
-            rules in prop::collection::vec(any_rule(), 0..8),
-            package in "[a-c]",
-            version in "[0-3]\\.[0-3]",
-        ) {
-            if blocked_by(&rules, &package, Some(&version)).is_some() {
-                prop_assert!(blocked_by(&rules, &package, None).is_some());
+    /// By what a person asks about it: the id of its rule or advisory, or the name of its source.
+    #[must_use]
+    pub fn id(&self) -> &str {
+        let cited = self.cited.as_ref().map(|cited| &cited.id);
+        self.rule_id.as_ref().or(cited).unwrap_or(&self.source)
+    }
+
+    /// Stricter masks before others.
+    pub(super) const fn strictness(&self) -> u8 {
+        strictness(self.mask)
+    }
+
+    /// The stricter of two; of equally strict ones the first.
+    pub(super) fn stricter(a: Option<Arc<Self>>, b: Option<Arc<Self>>) -> Option<Arc<Self>> {
+        match (a, b) {
+            (Some(a), Some(b)) if b.strictness() > a.strictness() => Some(b),
+            (a, b) => a.or(b),
+        }
+    }
+}
+
+/// What a person is told: the id stands where it is not cut off.
+impl fmt::Display for Objection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { reason, rule_id, cited, .. } = self;
+        match (rule_id, cited) {
+            (Some(id), _) => write!(f, "Blocked by Weir: {reason} (rule {id})"),
+            (None, Some(Cited { id, class: Class::Malware, .. })) => {
+                write!(f, "Blocked by Weir: {id} (malware): {reason}")
             }
+            (None, Some(Cited { id, severity, fixed_by, .. })) => {
+                write!(f, "Blocked by Weir: {id} ({severity} severity")?;
+                if let Some(fixed_by) = fixed_by {
+                    write!(f, ", fixed in {fixed_by}")?;
+                }
+                write!(f, "): {reason}")
+            }
+            (None, None) => write!(f, "Blocked by Weir: {reason} ({})", self.source),
         }
+    }
+}
+
+/// The order of masks: what shows less is stricter.
+pub(super) const fn strictness(mask: Mask) -> u8 {
+    match mask {
+        Mask::Hide => 2,
+        Mask::Mark => 1,
+        Mask::DenyOnly => 0,
+    }
+}
+
+impl CompiledRule {
+    /// Whether it forbids what is judged.
+    pub(super) fn forbids(&self, candidate: &Candidate<'_>) -> bool {
+        candidate.version.is_none_or(|version| self.constraint().matches(version))
     }
 }

@@ -14,9 +14,21 @@ use crate::{
     timestamp::Timestamp,
 };
 
+/// The sources there are, by name.
+pub const SOURCES: [&str; 2] = [OSV, OPENSSF];
+
+/// The open source vulnerability database.
+pub const OSV: &str = "osv";
+
+/// Packages that were published to do harm, as the `OpenSSF` collects them.
+pub const OPENSSF: &str = "openssf-malicious";
+
+/// What the names of all streams of advisories begin with.
+pub const FOLDER: &str = "registry/advisories/";
+
 /// The stream of a source's advisories about one ecosystem.
 pub fn stream(source: &str, ecosystem: Ecosystem) -> Result<StreamName, StreamNameFault> {
-    StreamName::new(format!("registry/advisories/{source}/{ecosystem}"))
+    StreamName::new(format!("{FOLDER}{source}/{ecosystem}"))
 }
 
 /// How bad it is. The order is that of badness, and what nobody rated is below everything that

@@ -5,9 +5,12 @@ use serde::{Deserialize, Serialize};
 use super::Ecosystem;
 use crate::stream::{StreamName, StreamNameFault};
 
+/// What the names of all streams of visits begin with.
+pub const FOLDER: &str = "registry/source/";
+
 /// The stream of the visits to a source.
 pub fn stream(source: &str) -> Result<StreamName, StreamNameFault> {
-    StreamName::new(format!("registry/source/{source}"))
+    StreamName::new(format!("{FOLDER}{source}"))
 }
 
 /// A source is being asked for what is new.

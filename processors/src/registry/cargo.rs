@@ -19,7 +19,7 @@ pub mod upstream;
 use std::sync::Arc;
 
 use http::HeaderValue;
-use weir_aggregates::registry::rule::RuleSet;
+use weir_aggregates::registry::dossier::Dossier;
 use weir_events::registry::Ecosystem;
 
 use self::{
@@ -114,8 +114,8 @@ impl<C: CachePlugin> RegistryPlugin for Cargo<C> {
         self.answered(request, caller).await
     }
 
-    fn filter_metadata(&self, document: &Document, rules: &RuleSet) -> Filtered {
-        filter(document, rules)
+    fn filter_metadata(&self, document: &Document, dossier: &Dossier) -> Filtered {
+        filter(document, dossier)
     }
 
     fn cache_key(&self, request: &Request) -> Option<CacheKey> {
@@ -135,14 +135,21 @@ mod tests;
 
 #[cfg(test)]
 pub(crate) mod testing {
+    use std::sync::Arc;
+
     use bytes::Bytes;
     use sha2::{Digest as _, Sha256};
+    use weir_aggregates::registry::dossier::Dossier;
     use weir_events::registry::{Ecosystem, Mask, Rule};
 
     use super::{document::Document, name::Name};
 
-    use crate::registry::testing::rule_of;
-    pub(crate) use crate::registry::testing::rules;
+    use crate::registry::testing::{dossier, rule_of};
+
+    /// What rules say of a package.
+    pub(crate) fn known(package: &str, given: &[Rule]) -> Arc<Dossier> {
+        dossier(Ecosystem::Cargo, package, 1, given)
+    }
 
     /// The `n`-th rule of a test.
     pub(crate) fn rule(n: u128, package: &str, versions: &str, mask: Mask) -> Rule {

@@ -2,7 +2,10 @@
 //! its decision in the log before its first byte leaves. What differs between ecosystems is the
 //! [`Voice`] that refuses.
 
-use std::{marker::PhantomData, sync::Arc};
+use std::{
+    marker::PhantomData,
+    sync::{Arc, RwLockReadGuard},
+};
 
 use futures_util::StreamExt as _;
 use http::{
@@ -15,23 +18,26 @@ use http::{
 use tracing::{error, warn};
 use uuid::Uuid;
 use weir_aggregates::registry::{
-    rule::{CompiledRule, RuleSet},
-    verdict::{Verdict, judge_among},
+    dossier::Dossier,
+    facts::Facts,
+    verdict::{Candidate, Objection, Verdict},
     version::Version,
 };
 use weir_events::{
     position::Position,
-    registry::{Ecosystem, MetadataFiltered, PackageAllowed, PackageBlocked},
+    registry::{Ecosystem, MetadataFiltered},
+    timestamp::Timestamp,
 };
 
 use super::{
     answer::{Answer, Body},
     asking::Asking,
     cache::CachePlugin,
+    decisions,
     documents::DocumentsFault,
     download::{Bounds, DownloadFault, Downloads, Opened, Wanted, read},
     ledger::{Ledger, List},
-    policy::Policy,
+    policy::{Policy, Unreadable},
     renderings::Rendering,
     setup::Parts,
     stats::{Count, Counters},
@@ -68,6 +74,8 @@ pub struct Artifact {
     pub package: String,
     /// The version, where it is known.
     pub version: Option<Version>,
+    /// When it was published, where that is told.
+    pub published_at: Option<Timestamp>,
     /// The file's name.
     pub file: String,
     /// Where it comes from.
@@ -81,8 +89,8 @@ impl Artifact {
         HeaderValue::try_from(format!("\"{tag}\"")).ok()
     }
 
-    fn version(&self) -> Option<String> {
-        self.version.as_ref().map(ToString::to_string)
+    fn candidate(&self) -> Candidate<'_> {
+        Candidate::published(self.version.as_ref(), self.published_at)
     }
 
     /// Says so where the index promises too little to verify the bytes.
@@ -107,19 +115,22 @@ pub struct Listed<'a> {
     pub package: &'a str,
     /// BLAKE3 of the upstream's document.
     pub digest: blake3::Hash,
-    /// The policy it was judged by.
-    pub revision: i64,
+    /// What it was judged by.
+    pub dossier: &'a Dossier,
     /// Its media type.
     pub content_type: &'static str,
 }
 
-/// What the rules changed in a list.
+/// What was changed in a list.
 pub trait Changed {
     /// Versions left out.
     fn hidden(&self) -> &[String];
 
     /// Versions marked as "do not choose".
     fn marked(&self) -> &[String];
+
+    /// When the first version that is too young is old enough: then the list is another.
+    fn ripens_at(&self) -> Option<Timestamp>;
 }
 
 /// The gate of one ecosystem.
@@ -191,15 +202,29 @@ impl<C: CachePlugin, V: Voice> Gate<C, V> {
         Self::no(StatusCode::NOT_IMPLEMENTED, &why)
     }
 
-    /// The rules of now.
-    pub fn rules(&self) -> Result<Arc<RuleSet>, Otherwise> {
-        self.policy.current().map_err(|unreadable| {
-            let text = unreadable.to_string();
-            Box::new(V::say(StatusCode::SERVICE_UNAVAILABLE, &text, "Weir cannot read its rules"))
-        })
+    /// What is known now about a package, given by its name in any spelling.
+    pub fn about(&self, package: &str, caller: &Caller) -> Result<Arc<Dossier>, Otherwise> {
+        let now = self.ledger.now();
+        let about = self.policy.about(self.ecosystem, package, caller, now);
+        about.map_err(|unreadable| Self::unreadable(&unreadable))
     }
 
-    /// Answers with a list as the rules left it. That they changed it is on record first.
+    /// The live policy.
+    pub const fn policy(&self) -> &Policy {
+        &self.policy
+    }
+
+    /// All that is known now. Not to be held while anything is waited for.
+    pub fn facts(&self) -> Result<RwLockReadGuard<'_, Facts>, Otherwise> {
+        self.policy.facts().map_err(|unreadable| Self::unreadable(&unreadable))
+    }
+
+    fn unreadable(unreadable: &Unreadable) -> Otherwise {
+        let text = unreadable.to_string();
+        Box::new(V::say(StatusCode::SERVICE_UNAVAILABLE, &text, "Weir cannot read its rules"))
+    }
+
+    /// Answers with a list as the policy left it. That it changed it is on record first.
     pub async fn list<F: Changed>(
         &self,
         listed: &Listed<'_>,
@@ -218,10 +243,11 @@ impl<C: CachePlugin, V: Voice> Gate<C, V> {
                     package: listed.package.to_owned(),
                     hidden: hidden.to_vec(),
                     marked: marked.to_vec(),
-                    policy_revision: listed.revision,
+                    policy_revision: listed.dossier.revision,
                     document: listed.digest.to_hex().to_string(),
                 };
-                let recorded = self.ledger.filtered(List::Versions, filtered, caller).await;
+                let known = &listed.dossier.key;
+                let recorded = self.ledger.filtered(List::Versions, filtered, known, caller).await;
                 recorded.map_err(|fault| Self::unrecorded(&fault))?;
             }
         }
@@ -243,13 +269,13 @@ impl<C: CachePlugin, V: Voice> Gate<C, V> {
         artifact: &Artifact,
         asking: &Asking,
         caller: &Caller,
-        instead: impl Fn(Arc<RuleSet>) -> I + Send + Sync,
+        instead: impl Fn(Arc<Dossier>) -> I + Send + Sync,
     ) -> Result<Answer, Otherwise>
     where
         I: Future<Output = Option<String>> + Send,
     {
-        let rules = self.rules()?;
-        self.judged(artifact, &rules, asking, caller, &instead).await?;
+        let dossier = self.about(&artifact.package, caller)?;
+        let mut verdict = self.judged(artifact, &dossier, asking, caller, &instead).await?;
         let etag = artifact.etag();
         if etag.as_ref().is_some_and(|etag| asking.has(etag)) {
             return Ok(headed(Answer::empty(StatusCode::NOT_MODIFIED), etag));
@@ -260,9 +286,9 @@ impl<C: CachePlugin, V: Voice> Gate<C, V> {
         let opened = self.downloads.open(&artifact.wanted, caller, &asking.trail).await;
         let opened = opened.map_err(|fault| Self::no_file(&fault))?;
         // The rules may have changed while the upstream was asked.
-        let now = self.rules()?;
-        if now.revision != rules.revision {
-            self.judged(artifact, &now, asking, caller, &instead).await?;
+        let now = self.about(&artifact.package, caller)?;
+        if now.key != dossier.key {
+            verdict = self.judged(artifact, &now, asking, caller, &instead).await?;
         }
         let size = match &opened {
             Opened::Kept(cached) => Some(cached.meta.size),
@@ -277,7 +303,9 @@ impl<C: CachePlugin, V: Voice> Gate<C, V> {
             },
             _ => None,
         };
-        let position = self.record_allowed(artifact, &now, caller).await?;
+        let allowed = decisions::allowed(artifact, &now, &verdict);
+        let position = self.ledger.record(allowed, caller).await;
+        let position = position.map_err(|fault| Self::unrecorded(&fault))?;
         let content_type = artifact.wanted.content_type;
         let answer = match range {
             None => {
@@ -293,44 +321,47 @@ impl<C: CachePlugin, V: Voice> Gate<C, V> {
                     .with(CONTENT_RANGE, told)
             }
         };
-        Ok(artifact.warned(headed(answer, etag)).with(POSITION, position.0.into()))
+        let answer = artifact.warned(headed(answer, etag)).with(POSITION, position.0.into());
+        Ok(match &verdict {
+            Verdict::Warn(objection) => warned(answer, objection),
+            Verdict::Allow | Verdict::Excused(_) | Verdict::Block(_) => answer,
+        })
     }
 
     /// Lets an allowed file through, and refuses a forbidden one; the refusal is on record.
     async fn judged<I>(
         &self,
         artifact: &Artifact,
-        rules: &Arc<RuleSet>,
+        dossier: &Arc<Dossier>,
         asking: &Asking,
         caller: &Caller,
-        instead: &(impl Fn(Arc<RuleSet>) -> I + Send + Sync),
-    ) -> Result<(), Otherwise>
+        instead: &(impl Fn(Arc<Dossier>) -> I + Send + Sync),
+    ) -> Result<Verdict, Otherwise>
     where
         I: Future<Output = Option<String>> + Send,
     {
-        let about = rules.about(self.ecosystem, &artifact.package);
-        match judge_among(&about, artifact.version.as_ref()) {
-            Verdict::Allow => Ok(()),
-            Verdict::Block { rule } => {
-                let instead = instead(Arc::clone(rules)).await;
-                Err(Box::new(self.refuse(artifact, rules, &rule, asking, caller, instead).await?))
-            }
+        let verdict = dossier.judge(&artifact.candidate());
+        if let Verdict::Block(objection) = &verdict {
+            let instead = instead(Arc::clone(dossier)).await;
+            let refused =
+                self.refuse(artifact, dossier, objection, asking, caller, instead).await?;
+            return Err(Box::new(refused));
         }
+        Ok(verdict)
     }
 
     async fn refuse(
         &self,
         artifact: &Artifact,
-        rules: &RuleSet,
-        rule: &CompiledRule,
+        dossier: &Dossier,
+        objection: &Objection,
         asking: &Asking,
         caller: &Caller,
         instead: Option<String>,
     ) -> Result<Answer, Otherwise> {
         self.counters.count(Count::Blocked);
-        let (package, told) = (&artifact.package, told(rule));
-        let version = artifact.version();
-        let what = match &version {
+        let (package, told) = (&artifact.package, objection.to_string());
+        let what = match &artifact.version {
             Some(version) => format!("version {version} of `{package}`"),
             None => format!("`{}`, a file of `{package}` that tells no version,", artifact.file),
         };
@@ -342,17 +373,7 @@ impl<C: CachePlugin, V: Voice> Gate<C, V> {
         let mut position = None;
         // To ask whether a file is there is no download yet.
         if !asking.head {
-            let blocked = PackageBlocked {
-                ecosystem: self.ecosystem,
-                package: package.clone(),
-                version,
-                file: artifact.file.clone(),
-                source: "rules".to_owned(),
-                rule_id: Some(rule.rule.id.clone()),
-                reason: rule.rule.reason.clone(),
-                mask: rule.rule.mask,
-                policy_revision: rules.revision,
-            };
+            let blocked = decisions::blocked(artifact, dossier, objection);
             let at = self.ledger.record(blocked, caller).await;
             let at = at.map_err(|fault| Self::unrecorded(&fault))?;
             text = format!("{text}\nrecorded as event {at}");
@@ -379,23 +400,6 @@ impl<C: CachePlugin, V: Voice> Gate<C, V> {
         let content_type = artifact.wanted.content_type;
         let answer = Answer::stream(StatusCode::OK, content_type, size, Body::Empty);
         Ok(artifact.warned(headed(answer, artifact.etag())))
-    }
-
-    async fn record_allowed(
-        &self,
-        artifact: &Artifact,
-        rules: &RuleSet,
-        caller: &Caller,
-    ) -> Result<Position, Otherwise> {
-        let allowed = PackageAllowed {
-            ecosystem: self.ecosystem,
-            package: artifact.package.clone(),
-            version: artifact.version(),
-            file: artifact.file.clone(),
-            sha256: artifact.wanted.sha256.map(hex::encode),
-            policy_revision: rules.revision,
-        };
-        self.ledger.record(allowed, caller).await.map_err(|fault| Self::unrecorded(&fault))
     }
 
     /// An answer that says why not.
@@ -466,10 +470,17 @@ impl<C: CachePlugin, V: Voice> Gate<C, V> {
     }
 }
 
-/// What a person is told about a rule: its reason, and its id to ask about.
-#[must_use]
-pub fn told(rule: &CompiledRule) -> String {
-    format!("Blocked by Weir: {} (rule {})", rule.rule.reason, rule.rule.id)
+/// Lets through with a word: what would be refused if it were not audited only.
+fn warned(answer: Answer, objection: &Objection) -> Answer {
+    let text: String = objection
+        .to_string()
+        .chars()
+        .map(|c| if matches!(c, ' '..='~') && c != '"' && c != '\\' { c } else { '?' })
+        .collect();
+    match HeaderValue::try_from(format!("299 - \"audited only: {text}\"")) {
+        Ok(warning) => answer.with(WARNING, warning),
+        Err(_) => answer,
+    }
 }
 
 fn headed(answer: Answer, etag: Option<HeaderValue>) -> Answer {

@@ -98,13 +98,14 @@ impl Ledger {
         }
     }
 
-    /// Records that a list was filtered: once for each principal, kind of list, package and policy
-    /// revision, on whichever instance, before or after a restart. Says whether this was the first
+    /// Records that a list was filtered: once for each principal, kind of list, package and what is
+    /// known of it (its key), on whichever instance, before or after a restart. Says whether this was the first
     /// time, as far as this process knows.
     pub async fn filtered(
         &self,
         list: List,
         mut filtered: MetadataFiltered,
+        known_by: &blake3::Hash,
         caller: &Caller,
     ) -> Result<bool, LedgerFault> {
         let key = CommandKey::of(
@@ -113,7 +114,9 @@ impl Ledger {
             // With what no client can send, so that no client's own key is ever this one.
             &format!(
                 "\0{} filtered {list:?}/{}/{}",
-                self.ecosystem, filtered.package, filtered.policy_revision
+                self.ecosystem,
+                filtered.package,
+                known_by.to_hex()
             ),
         );
         let known = || locked(&self.recorded);
@@ -201,6 +204,7 @@ mod tests {
             policy_revision,
             document: String::new(),
         };
+        let key = |revision: i64| blake3::hash(&revision.to_be_bytes());
         let (ann, bob) = (Caller::principal("ann", "1"), Caller::principal("bob", "2"));
         // Another token of the same name.
         let other_ann = Caller::principal("ann", "3");
@@ -213,11 +217,14 @@ mod tests {
             ("seven", 1, &ann, true),
             ("seven", 1, &ann, false),
         ] {
-            let recorded =
-                ledger.filtered(List::Versions, filtered(package, revision), caller).await.unwrap();
+            let (known, filtered) = (key(revision), filtered(package, revision));
+            let recorded = ledger.filtered(List::Versions, filtered, &known, caller);
+            let recorded = recorded.await.unwrap();
             assert_eq!(recorded, first, "{package} {revision} {}", caller.actor);
         }
-        let searched = ledger.filtered(List::Search, filtered("six", 1), &ann).await.unwrap();
+        let known = key(1);
+        let searched = ledger.filtered(List::Search, filtered("six", 1), &known, &ann);
+        let searched = searched.await.unwrap();
         assert!(searched, "a search is another list");
         assert_eq!(ledger.events().len(), 6);
     }

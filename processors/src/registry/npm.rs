@@ -23,7 +23,7 @@ pub mod voice;
 use std::sync::Arc;
 
 use tokio::sync::Semaphore;
-use weir_aggregates::registry::rule::RuleSet;
+use weir_aggregates::registry::dossier::Dossier;
 use weir_events::registry::Ecosystem;
 
 use self::{
@@ -110,8 +110,8 @@ impl<C: CachePlugin> RegistryPlugin for Npm<C> {
         self.answered(request, caller).await
     }
 
-    fn filter_metadata(&self, document: &Document, rules: &RuleSet) -> Filtered {
-        filter(document, rules)
+    fn filter_metadata(&self, document: &Document, dossier: &Dossier) -> Filtered {
+        filter(document, dossier)
     }
 
     fn cache_key(&self, request: &Request) -> Option<CacheKey> {
@@ -133,13 +133,20 @@ mod tests;
 
 #[cfg(test)]
 pub(crate) mod testing {
+    use std::sync::Arc;
+
+    use weir_aggregates::registry::dossier::Dossier;
     use weir_events::registry::{Ecosystem, Mask, Rule};
 
     use super::{document::Document, name::Name};
     use crate::outbound::Url;
 
-    use crate::registry::testing::rule_of;
-    pub(crate) use crate::registry::testing::rules;
+    use crate::registry::testing::{dossier, rule_of};
+
+    /// What rules say of a package.
+    pub(crate) fn known(package: &str, given: &[Rule]) -> Arc<Dossier> {
+        dossier(Ecosystem::Npm, package, 1, given)
+    }
 
     /// The `n`-th rule of a test.
     pub(crate) fn rule(n: u128, package: &str, versions: &str, mask: Mask) -> Rule {

@@ -3,7 +3,7 @@
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Method};
-use weir_aggregates::registry::rule::RuleSet;
+use weir_aggregates::registry::dossier::Dossier;
 use weir_events::registry::Ecosystem;
 
 use super::{
@@ -67,8 +67,8 @@ pub trait RegistryPlugin: Send + Sync + 'static {
         caller: &Caller,
     ) -> impl Future<Output = Answer> + Send;
 
-    /// What the rules make of a list. A pure function.
-    fn filter_metadata(&self, document: &Self::Document, rules: &RuleSet) -> Self::Filtered;
+    /// What becomes of a list, by what is known of its package. A pure function.
+    fn filter_metadata(&self, document: &Self::Document, dossier: &Dossier) -> Self::Filtered;
 
     /// Where the artifact a request is about is kept, if it is about one.
     fn cache_key(&self, request: &Self::Request) -> Option<CacheKey>;

@@ -1,52 +1,55 @@
-//! The rules as this process knows them: folded from the log at the start, followed from then on,
-//! so that a rule added on any instance counts here a moment later.
+//! What is gone by, as this process knows it: folded from the log at the start, followed from then on,
+//! so that a rule added on any instance, or an advisory that a source published, counts here a moment
+//! later.
 
-use std::{sync::Arc, time::Duration};
+mod follower;
+
+use std::{
+    sync::{Arc, PoisonError, RwLock, RwLockReadGuard},
+    time::Duration,
+};
 
 use tokio::sync::watch;
-use tracing::{error, info, warn};
-use weir_aggregates::{
-    machine::Machine,
-    registry::{Firewall, STREAM, State, rule::RuleSet},
-};
+use tracing::info;
+use weir_aggregates::registry::{dossier::Dossier, facts::Facts};
 use weir_events::{
-    codec::CodecFault,
-    envelope::Recorded,
-    position::{Position, StreamVersion},
-    registry::Event,
-    stream::{StreamName, StreamNameFault},
+    codec::CodecFault, position::Position, registry::Ecosystem, stream::StreamNameFault,
+    timestamp::Timestamp,
 };
-use weir_log::{
-    Log,
-    database::patiently,
-    lifecycle::Lifecycle,
-    read::ReadFault,
-    tail::{Tail, TailFault},
-};
+use weir_log::{Log, database::patiently, lifecycle::Lifecycle, read::ReadFault};
 
-const PAGE: usize = 1_000;
-const RETRY: Duration = Duration::from_millis(500);
+use self::follower::Follower;
+use crate::caller::Caller;
 
 /// The live policy of this process. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Policy {
+    shared: Arc<Shared>,
     known: watch::Receiver<Known>,
 }
 
+/// What the policy and who follows the log for it share.
+#[derive(Debug)]
+struct Shared {
+    facts: RwLock<Facts>,
+    known: watch::Sender<Known>,
+}
+
+/// How far the policy came.
 #[derive(Debug, Clone)]
 enum Known {
-    Rules(Arc<RuleSet>),
+    Upto(Position),
     Unreadable(Arc<str>),
 }
 
-/// The rules cannot be known.
+/// The policy cannot be known.
 #[derive(Debug, thiserror::Error)]
 pub enum PolicyFault {
     /// The log could not be read.
-    #[error("could not read the rules")]
+    #[error("could not read the policy")]
     Read(#[from] ReadFault),
-    /// A rule event cannot be read by this build.
-    #[error("could not read the rule event at position {position}")]
+    /// An event of it cannot be read by this build.
+    #[error("could not read the policy event at position {position}")]
     Undecodable {
         /// Where it stands.
         position: Position,
@@ -54,7 +57,7 @@ pub enum PolicyFault {
         #[source]
         cause: CodecFault,
     },
-    /// The stream of rules has no name.
+    /// A stream of it has no name.
     #[error(transparent)]
     Stream(#[from] StreamNameFault),
 }
@@ -65,7 +68,7 @@ impl PolicyFault {
     }
 }
 
-/// The rules cannot be applied, because one of them cannot be read by this build: nothing may pass.
+/// The policy cannot be applied, because this build cannot read all of it: nothing may pass.
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("the rules cannot be read by this build of Weir: {0}")]
 pub struct Unreadable(pub Arc<str>);
@@ -76,36 +79,53 @@ pub struct Unreadable(pub Arc<str>);
 pub struct NotThereYet(pub Position);
 
 impl Policy {
-    /// Reads the rules, and goes on following them until the process stops.
+    /// Reads the policy, and goes on following it until the process stops.
     pub async fn start(log: &Log, lifecycle: &Lifecycle) -> Result<Self, PolicyFault> {
-        let follower =
+        let (follower, facts) =
             patiently(PolicyFault::passing, || async { Follower::load(log.clone()).await }).await?;
-        let rules = Arc::new(follower.compile());
-        info!(n_rules = rules.len(), position = rules.revision, "package rules loaded");
-        let (sender, known) = watch::channel(Known::Rules(rules));
-        let soft = lifecycle.soft().clone();
+        info!(
+            n_rules = facts.rules().rules().len(),
+            n_advisories = facts.advisories().len(),
+            position = facts.revision(),
+            "package policy loaded"
+        );
+        let shared = Arc::new(Shared::new(facts));
+        let known = shared.known.subscribe();
+        let (soft, ours) = (lifecycle.soft().clone(), Arc::clone(&shared));
         lifecycle.run("registry policy", async move {
             tokio::select! {
                 () = soft.cancelled() => {}
-                () = follower.follow(&sender) => {}
+                () = follower.follow(&ours) => {}
             }
         });
-        Ok(Self { known })
+        Ok(Self { shared, known })
     }
 
-    /// The rules of now.
-    pub fn current(&self) -> Result<Arc<RuleSet>, Unreadable> {
-        match &*self.known.borrow() {
-            Known::Rules(rules) => Ok(Arc::clone(rules)),
-            Known::Unreadable(cause) => Err(Unreadable(Arc::clone(cause))),
+    /// What is known about a package, given by its name in any spelling, for who asks at a time.
+    pub fn about(
+        &self,
+        ecosystem: Ecosystem,
+        package: &str,
+        caller: &Caller,
+        now: Timestamp,
+    ) -> Result<Arc<Dossier>, Unreadable> {
+        let facts = self.facts()?;
+        Ok(Arc::new(facts.about(ecosystem, package, caller.token(), now)))
+    }
+
+    /// All that is known, for as long as nothing new may come in.
+    pub fn facts(&self) -> Result<RwLockReadGuard<'_, Facts>, Unreadable> {
+        if let Known::Unreadable(cause) = &*self.known.borrow() {
+            return Err(Unreadable(Arc::clone(cause)));
         }
+        Ok(self.shared.facts.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Waits until a rule event counts here: for answers to those who just added a rule.
+    /// Waits until an event counts here: for answers to those who just added a rule.
     pub async fn reaches(&self, position: Position, bound: Duration) -> Result<(), NotThereYet> {
         let mut known = self.known.clone();
         let there = known.wait_for(|known| match known {
-            Known::Rules(rules) => rules.revision >= position.0,
+            Known::Upto(upto) => *upto >= position,
             Known::Unreadable(_) => false,
         });
         match tokio::time::timeout(bound, there).await {
@@ -116,121 +136,42 @@ impl Policy {
 
     /// A policy that a test changes by hand.
     #[cfg(test)]
-    pub(crate) fn by_hand(rules: RuleSet) -> (Self, impl Fn(RuleSet)) {
-        let (sender, known) = watch::channel(Known::Rules(Arc::new(rules)));
-        (Self { known }, move |rules| drop(sender.send_replace(Known::Rules(Arc::new(rules)))))
+    pub(crate) fn by_hand(facts: Facts) -> (Self, impl Fn(Facts)) {
+        let shared = Arc::new(Shared::new(facts));
+        let known = shared.known.subscribe();
+        (Self { shared: Arc::clone(&shared), known }, move |facts| shared.replace(facts))
     }
 }
 
-struct Follower {
-    log: Log,
-    stream: StreamName,
-    state: State,
-    revision: Position,
-    tail: Tail,
-}
-
-impl Follower {
-    async fn load(log: Log) -> Result<Self, PolicyFault> {
-        let stream = StreamName::new(STREAM)?;
-        // From before the stream is read: what comes in between is seen twice, and folded once.
-        let tail = log.tail(weir_events::position::Cursor {
-            incarnation: Some(log.incarnation()),
-            position: log.head(),
-        });
-        let mut follower =
-            Self { log, stream, state: State::default(), revision: Position::START, tail };
-        let mut version = StreamVersion::NONE;
-        loop {
-            let page = follower.log.read_stream(&follower.stream, version, PAGE).await?;
-            for event in &page {
-                follower.fold(event)?;
-                version = event.version;
-            }
-            if page.len() < PAGE {
-                return Ok(follower);
-            }
-        }
+impl Shared {
+    fn new(mut facts: Facts) -> Self {
+        facts.settle();
+        let known = watch::Sender::new(Known::Upto(Position(facts.revision())));
+        Self { facts: RwLock::new(facts), known }
     }
 
-    fn compile(&self) -> RuleSet {
-        self.state.compile(self.revision.0)
+    /// Changes what is known, and says how far it came.
+    fn change(&self, change: impl FnOnce(&mut Facts)) {
+        let mut facts = self.facts.write().unwrap_or_else(PoisonError::into_inner);
+        change(&mut facts);
+        facts.settle();
+        let upto = Position(facts.revision());
+        drop(facts);
+        self.known.send_replace(Known::Upto(upto));
     }
 
-    /// Folds an event; says whether it was a new one about rules.
-    fn fold(&mut self, event: &Recorded) -> Result<bool, PolicyFault> {
-        if event.stream != self.stream || event.position <= self.revision {
-            return Ok(false);
-        }
-        let position = event.position;
-        let fault = |cause| PolicyFault::Undecodable { position, cause };
-        let event = match event.decode::<Event>() {
-            Some(event) => event.map_err(fault)?,
-            // A kind that this build does not know may be a rule of a newer one.
-            None => return Err(fault(CodecFault::UnknownKind(event.kind.0))),
-        };
-        Firewall::apply(&mut self.state, &event);
-        self.revision = position;
-        Ok(true)
+    fn replace(&self, fresh: Facts) {
+        self.change(|facts| *facts = fresh);
     }
 
-    /// Follows until the log stops. What cannot be read is said to everybody: nothing passes then.
-    async fn follow(mut self, known: &watch::Sender<Known>) {
-        loop {
-            let fault = match self.advance(known).await {
-                Ok(()) => return,
-                Err(fault) => fault,
-            };
-            if matches!(fault, PolicyFault::Undecodable { .. }) {
-                error!(error = %fault, "package rules are unreadable, nothing passes");
-                known.send_replace(Known::Unreadable(fault.to_string().into()));
-            } else {
-                warn!(error = %fault, "package rules are not followed, trying again");
-            }
-            self = self.reload().await;
-            known.send_replace(Known::Rules(Arc::new(self.compile())));
-        }
-    }
-
-    /// Loads the rules again, as often as it takes: going on from here would skip what was missed.
-    async fn reload(self) -> Self {
-        loop {
-            tokio::time::sleep(RETRY).await;
-            match Self::load(self.log.clone()).await {
-                Ok(fresh) => return fresh,
-                Err(fault) => warn!(error = %fault, "package rules cannot be loaded again"),
-            }
-        }
-    }
-
-    /// Follows as long as nothing goes wrong; ends well when the log stops.
-    async fn advance(&mut self, known: &watch::Sender<Known>) -> Result<(), PolicyFault> {
-        loop {
-            let batch = match self.tail.next(PAGE).await {
-                Ok(batch) => batch,
-                Err(TailFault::Stopped) => return Ok(()),
-                Err(TailFault::Read(fault)) => return Err(fault.into()),
-                Err(fault @ TailFault::Resync { .. }) => {
-                    // Another life of the log: its rules may be others.
-                    warn!(error = %fault, "package rules are loaded again");
-                    *self = Self::load(self.log.clone()).await?;
-                    known.send_replace(Known::Rules(Arc::new(self.compile())));
-                    continue;
-                }
-            };
-            let mut changed = false;
-            for event in &batch {
-                changed |= self.fold(event)?;
-            }
-            if changed {
-                known.send_replace(Known::Rules(Arc::new(self.compile())));
-            }
-        }
+    fn unreadable(&self, cause: &PolicyFault) {
+        self.known.send_replace(Known::Unreadable(cause.to_string().into()));
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use weir_aggregates::registry::{rule::RuleSet, verdict::Candidate};
     use weir_events::registry::Mask;
 
     use super::*;
@@ -238,13 +179,16 @@ mod tests {
 
     #[tokio::test]
     async fn who_added_a_rule_can_wait_until_it_counts() {
-        let (policy, set) = Policy::by_hand(RuleSet::default());
-        assert!(policy.current().unwrap().is_empty());
+        let (policy, set) = Policy::by_hand(Facts::default());
+        let ann = Caller::principal("ann", "1");
+        let six = || policy.about(Ecosystem::Pypi, "Six", &ann, Timestamp::EPOCH).unwrap();
+        assert!(six().judge(&Candidate::default()).allowed());
         let waiting = policy.reaches(Position(7), Duration::from_secs(5));
-        let adding = async { set(RuleSet::compile(7, &[rule(1, "six", "*", Mask::Mark)])) };
+        let rules = RuleSet::compile(7, &[rule(1, "six", "*", Mask::Mark)]);
+        let adding = async { set(Facts::of_rules(rules)) };
         let (reached, ()) = tokio::join!(waiting, adding);
         assert_eq!(reached, Ok(()));
-        assert_eq!(policy.current().unwrap().revision, 7);
+        assert!(!six().judge(&Candidate::default()).allowed());
         let never = policy.reaches(Position(8), Duration::from_millis(1)).await;
         assert_eq!(never, Err(NotThereYet(Position(8))));
     }

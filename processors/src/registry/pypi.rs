@@ -18,7 +18,7 @@ pub mod upstream;
 
 use std::sync::Arc;
 
-use weir_aggregates::registry::rule::RuleSet;
+use weir_aggregates::registry::dossier::Dossier;
 use weir_events::registry::Ecosystem;
 
 use self::{
@@ -92,8 +92,8 @@ impl<C: CachePlugin> RegistryPlugin for Pypi<C> {
         self.answered(request, caller).await
     }
 
-    fn filter_metadata(&self, document: &Document, rules: &RuleSet) -> Filtered {
-        filter(document, rules)
+    fn filter_metadata(&self, document: &Document, dossier: &Dossier) -> Filtered {
+        filter(document, dossier)
     }
 
     fn cache_key(&self, request: &Request) -> Option<CacheKey> {
@@ -115,13 +115,20 @@ mod tests;
 
 #[cfg(test)]
 pub(crate) mod testing {
+    use std::sync::Arc;
+
+    use weir_aggregates::registry::dossier::Dossier;
     use weir_events::registry::{Ecosystem, Mask, Rule};
 
     use super::{document::Document, filename::Project, json};
     use crate::outbound::Url;
 
-    use crate::registry::testing::rule_of;
-    pub(crate) use crate::registry::testing::rules;
+    use crate::registry::testing::{dossier, rule_of};
+
+    /// What rules say of a package.
+    pub(crate) fn known(package: &str, given: &[Rule]) -> Arc<Dossier> {
+        dossier(Ecosystem::Pypi, package, 1, given)
+    }
 
     /// The `n`-th rule of a test.
     pub(crate) fn rule(n: u128, package: &str, versions: &str, mask: Mask) -> Rule {

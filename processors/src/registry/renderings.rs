@@ -1,5 +1,5 @@
-//! Lists as clients get them: filtered and written once for each document, policy revision and form,
-//! never once a request.
+//! Lists as clients get them: filtered and written once for each document, what is known of its
+//! package, and form; never once a request.
 
 use std::{
     fmt,
@@ -10,10 +10,13 @@ use std::{
 use bytes::Bytes;
 use http::HeaderValue;
 use tokio::sync::Semaphore;
+use weir_aggregates::registry::dossier::Dossier;
+use weir_events::timestamp::Timestamp;
 use weir_log::lifecycle::Lifecycle;
 
 use super::{
     flights::{Flights, GivenUp, Wanted},
+    gate::Changed,
     lru::Lru,
 };
 
@@ -22,19 +25,26 @@ use super::{
 pub struct Rendering<F> {
     /// Its bytes.
     pub body: Bytes,
-    /// Its strong validator: other bytes, another policy or another form have another one.
+    /// Its strong validator: other bytes, other knowledge of the package or another form have another
+    /// one.
     pub etag: HeaderValue,
-    /// What the rules made of it.
+    /// What became of it.
     pub filtered: Arc<F>,
     /// How much memory it takes, roughly.
     pub weight: u64,
 }
 
-impl<F> Rendering<F> {
-    /// A list of these bytes, as of this revision of the policy, in a form of this name.
-    pub fn new(body: Bytes, revision: i64, form: &str, filtered: Arc<F>, more_bytes: u64) -> Self {
-        let mut hasher = blake3::Hasher::new_derive_key("weir registry rendering etag v1");
-        hasher.update(&revision.to_be_bytes());
+impl<F: Changed> Rendering<F> {
+    /// A list of these bytes, by what is known of its package, in a form of this name.
+    pub fn new(
+        body: Bytes,
+        dossier: &Dossier,
+        form: &str,
+        filtered: Arc<F>,
+        more_bytes: u64,
+    ) -> Self {
+        let mut hasher = blake3::Hasher::new_derive_key("weir registry rendering etag v2");
+        hasher.update(dossier.key.as_bytes());
         hasher.update(form.as_bytes());
         hasher.update(&[0]);
         hasher.update(&body);
@@ -61,7 +71,7 @@ pub struct Renderings<K, F> {
 impl<K, F> Renderings<K, F>
 where
     K: Hash + Eq + Clone + fmt::Debug + Send + 'static,
-    F: Send + Sync + 'static,
+    F: Changed + Send + Sync + 'static,
 {
     /// Nothing written yet.
     pub fn new(name: &'static str, max_bytes: u64, lifecycle: &Lifecycle) -> Self {
@@ -72,15 +82,17 @@ where
         }
     }
 
-    /// The list of this key, written now if it never was, away from the threads that serve. What
-    /// nobody waits for any more when its turn comes is not written.
+    /// The list of this key as of a time, written now if it never was, away from the threads that
+    /// serve. What nobody waits for any more when its turn comes is not written.
     pub async fn get(
         &self,
         key: K,
+        now: Timestamp,
         write: impl FnOnce() -> Rendering<F> + Send + 'static,
     ) -> Result<Arc<Rendering<F>>, GivenUp> {
         let known = self.kept.lock().unwrap_or_else(PoisonError::into_inner).get(&key).cloned();
-        if let Some(list) = known {
+        let holds = |list: &Arc<Rendering<F>>| list.filtered.ripens_at().is_none_or(|at| at > now);
+        if let Some(list) = known.filter(holds) {
             return Ok(list);
         }
         let (kept, ours) = (Arc::clone(&self.kept), key.clone());

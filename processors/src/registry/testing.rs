@@ -3,13 +3,16 @@
 mod fake;
 mod world;
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use futures_util::StreamExt as _;
 use uuid::Uuid;
-use weir_aggregates::registry::rule::RuleSet;
-use weir_events::registry::{Ecosystem, Event, Mask, Rule};
+use weir_aggregates::registry::{dossier::Dossier, facts::Facts, rule::RuleSet};
+use weir_events::{
+    registry::{Ecosystem, Event, Mask, Rule},
+    timestamp::Timestamp,
+};
 
 pub(crate) use self::{
     fake::{Canned, Fake},
@@ -35,9 +38,22 @@ pub(crate) fn rule_of(
     }
 }
 
-/// Rules, as of the first revision.
-pub(crate) fn rules(rules: &[Rule]) -> RuleSet {
-    RuleSet::compile(1, rules)
+/// Rules, as of a revision.
+pub(crate) fn facts(revision: i64, rules: &[Rule]) -> Facts {
+    let mut facts = Facts::of_rules(RuleSet::compile(revision, rules));
+    facts.settle();
+    facts
+}
+
+/// What rules say of a package.
+pub(crate) fn dossier(
+    ecosystem: Ecosystem,
+    package: &str,
+    revision: i64,
+    rules: &[Rule],
+) -> Arc<Dossier> {
+    let facts = facts(revision, rules);
+    Arc::new(facts.about(ecosystem, package, None, Timestamp::EPOCH))
 }
 
 /// Reads a body; an error where it breaks off.

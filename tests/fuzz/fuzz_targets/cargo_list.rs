@@ -5,9 +5,9 @@ use std::sync::LazyLock;
 
 use bytes::Bytes;
 use libfuzzer_sys::fuzz_target;
-use weir_aggregates::registry::rule::RuleSet;
+use weir_aggregates::registry::dossier::Dossier;
 use weir_events::registry::{Ecosystem, Mask};
-use weir_fuzz::rules;
+use weir_fuzz::known;
 use weir_processors::registry::cargo::{
     document::parse,
     filter::{Fate, filter},
@@ -15,8 +15,9 @@ use weir_processors::registry::cargo::{
     name::Name,
 };
 
-static RULES: LazyLock<RuleSet> = LazyLock::new(|| {
-    rules(
+static KNOWN: LazyLock<Dossier> = LazyLock::new(|| {
+    known(
+        "serde",
         Ecosystem::Cargo,
         [
             ("serde", ">=1.0.200", Mask::Hide),
@@ -30,7 +31,7 @@ static RULES: LazyLock<RuleSet> = LazyLock::new(|| {
 fuzz_target!(|data: &[u8]| {
     let name = Name::new("serde").expect("a name");
     let Ok(document) = parse(&name, &Bytes::copy_from_slice(data)) else { return };
-    let filtered = filter(&document, &RULES);
+    let filtered = filter(&document, &KNOWN);
     let n_listed = filtered.lines.iter().filter(|fate| **fate != Fate::Hide).count();
     let again = parse(&name, &render(&document, &filtered)).expect("a list of ours");
     assert_eq!((again.lines.len(), again.n_unreadable), (n_listed, 0));
@@ -40,5 +41,5 @@ fuzz_target!(|data: &[u8]| {
         // What is marked is yanked for every cargo there is.
         assert_eq!(is.yanked, was.yanked || *fate == Fate::Mark, "{}", is.version.as_str());
     }
-    assert!(!filter(&again, &RULES).lines.contains(&Fate::Hide));
+    assert!(!filter(&again, &KNOWN).lines.contains(&Fate::Hide));
 });

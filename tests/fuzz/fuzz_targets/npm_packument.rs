@@ -5,9 +5,9 @@ use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
 use serde_json::value::RawValue;
-use weir_aggregates::registry::rule::RuleSet;
+use weir_aggregates::registry::dossier::Dossier;
 use weir_events::registry::{Ecosystem, Mask};
-use weir_fuzz::rules;
+use weir_fuzz::known;
 use weir_processors::{
     outbound::Url,
     registry::npm::{
@@ -21,8 +21,9 @@ use weir_processors::{
 
 const BASE: &str = "https://weir.example/npm";
 
-static RULES: LazyLock<RuleSet> = LazyLock::new(|| {
-    rules(
+static KNOWN: LazyLock<Dossier> = LazyLock::new(|| {
+    known(
+        "left-pad",
         Ecosystem::Npm,
         [
             ("left-pad", ">=1.3.0", Mask::Hide),
@@ -37,7 +38,7 @@ fuzz_target!(|data: &[u8]| {
     let name = Name::new("left-pad").expect("a name");
     let url = Url::parse("https://registry.example/left-pad").expect("an address");
     let Ok(document) = Document::read(&name, &url, data) else { return };
-    let filtered = filter(&document, &RULES);
+    let filtered = filter(&document, &KNOWN);
     let n_listed = filtered.fates.iter().filter(|fate| fate.listed()).count();
     for (at, fate) in filtered.fates.iter().enumerate() {
         let one = version(&document, &filtered, at, BASE);
@@ -49,7 +50,7 @@ fuzz_target!(|data: &[u8]| {
         let page = render(&document, &filtered, form, BASE);
         serde_json::from_str::<&RawValue>(&page).expect("JSON");
         let again = Document::read(&name, &url, page.as_bytes()).expect("a packument of ours");
-        let fates = filter(&again, &RULES).fates;
+        let fates = filter(&again, &KNOWN).fates;
         assert_eq!(fates.len(), n_listed, "{form:?}");
         assert!(!fates.contains(&Fate::Hide), "{form:?}");
     }

@@ -4,22 +4,20 @@
 use libfuzzer_sys::fuzz_target;
 use serde_json::value::RawValue;
 use weir_events::registry::{Ecosystem, Mask};
-use weir_fuzz::rules;
+use weir_fuzz::known;
 use weir_processors::registry::npm::search::filter;
 
 fuzz_target!(|data: &[u8]| {
-    let rules = rules(
-        Ecosystem::Npm,
-        [
-            ("left-pad", "*", Mask::Hide),
-            ("@acme/*", ">=1", Mask::Mark),
-            ("react", "<19", Mask::DenyOnly),
-            ("l*", "1.x", Mask::Hide),
-        ],
-    );
-    if let Some(results) = filter(data, &rules) {
+    let rules = [
+        ("left-pad", "*", Mask::Hide),
+        ("@acme/*", ">=1", Mask::Mark),
+        ("react", "<19", Mask::DenyOnly),
+        ("l*", "1.x", Mask::Hide),
+    ];
+    let about = |name: &str| known(name, Ecosystem::Npm, rules);
+    if let Some(results) = filter(data, about) {
         serde_json::from_str::<&RawValue>(&results.page).expect("JSON");
-        let again = filter(results.page.as_bytes(), &rules).expect("its own results");
+        let again = filter(results.page.as_bytes(), about).expect("its own results");
         assert_eq!(again.page, results.page);
         assert!(again.left_out.is_empty(), "{:?}", again.left_out);
     }

@@ -7,8 +7,9 @@ use weir_aggregates::{
     machine::{Context, Machine},
     registry::{
         Command, Firewall, State,
+        facts::Facts,
         name::{normalise, valid},
-        verdict::judge_among,
+        verdict::Candidate,
         version::Version,
     },
 };
@@ -49,7 +50,13 @@ fuzz_target!(|text: &str| {
     let policy = state.compile(1);
     let name = normalise(ecosystem, name);
     let about = policy.about(ecosystem, &name);
-    let verdict = judge_among(&about, Some(&version));
+    let mut facts = Facts::default();
+    for event in &decision.events {
+        facts.apply(1, event);
+    }
+    facts.settle();
+    let dossier = facts.about(ecosystem, &name, None, Timestamp::EPOCH);
+    let verdict = dossier.judge(&Candidate::of(Some(&version)));
     if about.is_empty() {
         assert!(verdict.allowed());
     } else {

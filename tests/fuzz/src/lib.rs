@@ -5,7 +5,7 @@
 //! document of ours.
 
 use serde_json::value::RawValue;
-use weir_aggregates::registry::rule::RuleSet;
+use weir_aggregates::registry::{dossier::Dossier, facts::Facts, rule::RuleSet};
 use weir_events::{
     envelope::Recorded,
     kind::Kind,
@@ -41,8 +41,8 @@ pub fn recorded(kind: Kind, schema: i16, bytes: &[u8]) -> Recorded {
     }
 }
 
-/// Rules of every mask about versions of an ecosystem.
-pub fn rules(ecosystem: Ecosystem, rules: [(&str, &str, Mask); 4]) -> RuleSet {
+/// What is known of a package where there are rules of every mask.
+pub fn known(name: &str, ecosystem: Ecosystem, rules: [(&str, &str, Mask); 4]) -> Dossier {
     let rules = (1..).zip(rules).map(|(n, (package, versions, mask))| Rule {
         id: uuid::Uuid::from_u128(n).to_string(),
         ecosystem,
@@ -51,7 +51,9 @@ pub fn rules(ecosystem: Ecosystem, rules: [(&str, &str, Mask); 4]) -> RuleSet {
         reason: "\"too\" <young>\n& unknown".to_owned(),
         mask,
     });
-    RuleSet::compile(7, &rules.collect::<Vec<_>>())
+    let mut facts = Facts::of_rules(RuleSet::compile(7, &rules.collect::<Vec<_>>()));
+    facts.settle();
+    facts.about(ecosystem, name, None, Timestamp::EPOCH)
 }
 
 /// The project every page is about.
@@ -66,7 +68,8 @@ pub fn url() -> Url {
 
 /// Judges a page, writes it in every form, and reads what was written.
 pub fn judge_and_render(document: &Document) {
-    let rules = rules(
+    let dossier = known(
+        "six",
         Ecosystem::Pypi,
         [
             ("six", ">=1.17", Mask::Hide),
@@ -75,7 +78,7 @@ pub fn judge_and_render(document: &Document) {
             ("six", "===2004d", Mask::Hide),
         ],
     );
-    let filtered = filter(document, &rules);
+    let filtered = filter(document, &dossier);
     assert_eq!(filtered.files.len(), document.files.len());
     let n_listed = filtered.files.iter().filter(|fate| **fate != Fate::Hide).count();
     for form in Form::ALL {
@@ -95,6 +98,6 @@ pub fn judge_and_render(document: &Document) {
         };
         let again = again.expect("a page of ours");
         assert_eq!(again.files.len(), n_listed, "{form:?}");
-        assert!(!filter(&again, &rules).files.contains(&Fate::Hide), "{form:?}");
+        assert!(!filter(&again, &dossier).files.contains(&Fate::Hide), "{form:?}");
     }
 }

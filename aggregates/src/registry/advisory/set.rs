@@ -7,7 +7,10 @@ use std::{
     sync::Arc,
 };
 
-use weir_events::registry::{Ecosystem, Event, advisory::Advisory};
+use weir_events::registry::{
+    Ecosystem, Event,
+    advisory::{Advisory, Class, Severity},
+};
 
 use super::{difference::Difference, finding::Finding, shelf::Shelf, statement::Statement};
 use crate::registry::{name::normalise, version::Version};
@@ -15,7 +18,7 @@ use crate::registry::{name::normalise, version::Version};
 /// All that is known, folded from the log.
 #[derive(Debug, Default)]
 pub struct AdvisorySet {
-    shelves: BTreeMap<Ecosystem, HashMap<Box<str>, Shelf>>,
+    shelves: BTreeMap<Ecosystem, HashMap<Box<str>, Arc<Shelf>>>,
     known: BTreeMap<Arc<str>, BTreeMap<Ecosystem, HashSet<ById>>>,
 }
 
@@ -73,9 +76,9 @@ impl AdvisorySet {
             // The log keeps names as they were normalised then, which may have changed since.
             let package = normalise(*ecosystem, &affected.package);
             if !shelves.contains_key(&*package) {
-                shelves.insert((*package).into(), Shelf::default());
+                shelves.insert((*package).into(), Arc::default());
             }
-            if let Some(shelf) = shelves.get_mut(&*package) {
+            if let Some(shelf) = shelves.get_mut(&*package).map(Arc::make_mut) {
                 shelf.put(*ecosystem, Arc::clone(&statement), affected);
             }
         }
@@ -93,7 +96,7 @@ impl AdvisorySet {
         let Some(shelves) = self.shelves.get_mut(&ecosystem) else { return true };
         for package in statement.packages() {
             let Some(shelf) = shelves.get_mut(package) else { continue };
-            shelf.take(&statement);
+            Arc::make_mut(shelf).take(&statement);
             if shelf.len() == 0 {
                 shelves.remove(package);
             }
@@ -104,8 +107,17 @@ impl AdvisorySet {
     /// What is said about a package, given by its name in any spelling.
     #[must_use]
     pub fn about(&self, ecosystem: Ecosystem, name: &str) -> About<'_> {
-        let shelves = self.shelves.get(&ecosystem);
-        About(shelves.and_then(|shelves| shelves.get(&*normalise(ecosystem, name))))
+        About(self.shelf(ecosystem, name).map(|shelf| &**shelf))
+    }
+
+    /// The same, to be kept: what is said later does not show in it.
+    #[must_use]
+    pub fn said(&self, ecosystem: Ecosystem, name: &str) -> Said {
+        Said(self.shelf(ecosystem, name).cloned())
+    }
+
+    fn shelf(&self, ecosystem: Ecosystem, name: &str) -> Option<&Arc<Shelf>> {
+        self.shelves.get(&ecosystem)?.get(&*normalise(ecosystem, name))
     }
 
     /// How many advisories there are.
@@ -140,6 +152,39 @@ impl AdvisorySet {
     #[must_use]
     pub fn difference(&self, source: &str, ecosystem: Ecosystem) -> Difference {
         Difference::new(self.said_by(source, ecosystem))
+    }
+}
+
+/// What was said about one package at some time. Cheap to clone.
+#[derive(Debug, Clone, Default)]
+pub struct Said(Option<Arc<Shelf>>);
+
+impl Said {
+    /// What it says.
+    #[must_use]
+    pub fn about(&self) -> About<'_> {
+        About(self.0.as_deref())
+    }
+
+    /// Whether nobody says anything.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.about().is_empty()
+    }
+
+    /// The id of an advisory that counts and is fixed in this very version, if there is one.
+    pub fn fixed_in(
+        &self,
+        version: &Version,
+        counts: impl Fn(Class, Severity) -> bool,
+    ) -> Option<String> {
+        self.0.as_ref()?.fixed_in(version, counts).map(str::to_owned)
+    }
+
+    /// BLAKE3 of all that is said, in whatever order it came; `None` where nothing is.
+    #[must_use]
+    pub fn digest(&self) -> Option<blake3::Hash> {
+        self.0.as_ref().map(|shelf| shelf.digest())
     }
 }
 

@@ -5,6 +5,7 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
+use blake3::Hash;
 use weir_events::registry::{
     Ecosystem,
     advisory::{Affected, Class, End, Severity, Window},
@@ -69,7 +70,7 @@ impl Reach {
 }
 
 /// What one source says about this package.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Claim {
     pub(super) statement: Arc<Statement>,
     pub(super) listed: Box<[Rank]>,
@@ -119,11 +120,12 @@ impl Claim {
 }
 
 /// All that is said about one package.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Shelf {
     pub(super) table: Table,
     claims: Box<[Claim]>,
     summary: OnceLock<Box<Summary>>,
+    digest: OnceLock<Box<Hash>>,
 }
 
 impl Shelf {
@@ -194,7 +196,8 @@ impl Shelf {
         }
         claims.reserve_exact(1);
         claims.push(claim);
-        (self.claims, self.summary) = (claims.into(), OnceLock::new());
+        *self =
+            Self { table: mem::take(&mut self.table), claims: claims.into(), ..Self::default() };
     }
 
     /// Removes what was said in a statement, and the versions that nobody mentions any more.
@@ -206,7 +209,32 @@ impl Shelf {
         for claim in &mut claims {
             claim.move_to(&moved);
         }
-        (self.claims, self.summary) = (claims.into(), OnceLock::new());
+        *self =
+            Self { table: mem::take(&mut self.table), claims: claims.into(), ..Self::default() };
+    }
+
+    /// BLAKE3 of all statements about the package, in whatever order they came.
+    pub(super) fn digest(&self) -> Hash {
+        let digest = || {
+            let mut all: Vec<_> =
+                self.claims.iter().map(|claim| *claim.statement.digest.as_bytes()).collect();
+            all.sort_unstable();
+            Box::new(blake3::hash(all.as_flattened()))
+        };
+        **self.digest.get_or_init(digest)
+    }
+
+    /// The first claim that counts and says that it is fixed in this very version.
+    pub(super) fn fixed_in(
+        &self,
+        version: &Version,
+        counts: impl Fn(Class, Severity) -> bool,
+    ) -> Option<&str> {
+        let rank = self.table.rank(version);
+        let fixes = |claim: &&Claim| {
+            counts(claim.class, claim.severity) && claim.fixes().any(|fix| fix == rank)
+        };
+        self.claims.iter().find(fixes).map(|claim| claim.statement.id())
     }
 
     /// What is said of a version: one finding for all records of the same thing.

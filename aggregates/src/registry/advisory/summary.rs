@@ -17,7 +17,7 @@ pub(super) struct Member {
 }
 
 /// What the claims add up to.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Summary {
     /// All claims: group by group, and in a group the one first that speaks for the others. The
     /// group that may be worst comes first, so that it is found first.

@@ -8,8 +8,8 @@ use std::{borrow::Cow, collections::HashMap, ops::Range};
 use bytes::Bytes;
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
-use weir_aggregates::registry::version::Version;
-use weir_events::registry::Ecosystem;
+use weir_aggregates::registry::{verdict::Candidate, version::Version};
+use weir_events::{registry::Ecosystem, timestamp::Timestamp};
 
 use super::name::Name;
 use crate::registry::cache::CacheKey;
@@ -49,6 +49,16 @@ pub struct Line {
     /// Where in the list its `yanked` stands; an empty range before the last brace where it has
     /// none.
     pub yanked_at: Range<usize>,
+    /// When it was published, where the line tells.
+    pub published_at: Option<Timestamp>,
+}
+
+impl Line {
+    /// As it is judged.
+    #[must_use]
+    pub const fn candidate(&self) -> Candidate<'_> {
+        Candidate::published(Some(&self.version), self.published_at)
+    }
 }
 
 /// What is read of a line. The rest is for cargo.
@@ -62,6 +72,8 @@ struct Read<'a> {
     cksum: Cow<'a, str>,
     #[serde(borrow, default, deserialize_with = "as_written")]
     yanked: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pubtime: Option<&'a RawValue>,
 }
 
 /// A member that is there, be it `null`.
@@ -150,7 +162,9 @@ fn read(name: &Name, bytes: &[u8], range: Range<usize>) -> Option<Line> {
     };
     let yanked_at = range.start + at.start..range.start + at.end;
     let spelling = read.name.as_ref().into();
-    Some(Line { range, spelling, version, cksum, yanked, yanked_at })
+    // What it does not tell in a way we read, it does not tell.
+    let published_at = read.pubtime.and_then(|value| serde_json::from_str(value.get()).ok());
+    Some(Line { range, spelling, version, cksum, yanked, yanked_at, published_at })
 }
 
 /// Whether a text can be the version of a crate, in an address and as a file's name.

@@ -1,14 +1,10 @@
-//! What the rules make of a list: which versions are hidden, which are marked, which stay.
+//! What becomes of a list: which versions are hidden, which are marked, which stay.
 
-use weir_aggregates::registry::{
-    rule::RuleSet,
-    verdict::{Verdict, judge_among},
-    version::Version,
-};
-use weir_events::registry::{Ecosystem, Mask};
+use weir_aggregates::registry::{dossier::Dossier, version::Version};
+use weir_events::{registry::Mask, timestamp::Timestamp};
 
 use super::document::Document;
-use crate::registry::gate::Changed;
+use crate::registry::{gate::Changed, judging::Judging};
 
 /// What becomes of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,11 +17,9 @@ pub enum Fate {
     Hide,
 }
 
-/// What the rules make of a list.
+/// What becomes of a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Filtered {
-    /// The policy it was judged by.
-    pub revision: i64,
     /// One fate for each line, in its order.
     pub lines: Vec<Fate>,
     /// Versions left out.
@@ -34,6 +28,8 @@ pub struct Filtered {
     pub marked: Vec<String>,
     /// The newest version that may be downloaded; a final release where there is one.
     pub newest_allowed: Option<String>,
+    /// When the first version that is too young is old enough.
+    pub ripens_at: Option<Timestamp>,
 }
 
 impl Changed for Filtered {
@@ -44,23 +40,27 @@ impl Changed for Filtered {
     fn marked(&self) -> &[String] {
         &self.marked
     }
+
+    fn ripens_at(&self) -> Option<Timestamp> {
+        self.ripens_at
+    }
 }
 
 /// Judges every version of a list.
 #[must_use]
-pub fn filter(document: &Document, rules: &RuleSet) -> Filtered {
-    let about = rules.about(Ecosystem::Cargo, &document.name.normalised());
+pub fn filter(document: &Document, dossier: &Dossier) -> Filtered {
+    let mut judging = Judging::by(dossier);
     let (mut hidden, mut marked) = (Vec::new(), Vec::new());
     let mut newest: Option<&Version> = None;
     let mut lines = Vec::with_capacity(document.lines.len());
     for line in &document.lines {
         let version = &line.version;
-        let fate = match judge_among(&about, Some(version)) {
-            Verdict::Allow => {
+        let fate = match judging.refusal(&line.candidate()) {
+            None => {
                 newest = better(newest, Some(version).filter(|_| !line.yanked));
                 Fate::Keep
             }
-            Verdict::Block { rule } => match rule.rule.mask {
+            Some(objection) => match objection.mask {
                 Mask::Hide => Fate::Hide,
                 Mask::Mark if !line.yanked => Fate::Mark,
                 Mask::Mark | Mask::DenyOnly => Fate::Keep,
@@ -74,7 +74,8 @@ pub fn filter(document: &Document, rules: &RuleSet) -> Filtered {
         lines.push(fate);
     }
     let newest_allowed = newest.map(ToString::to_string);
-    Filtered { revision: rules.revision, lines, hidden, marked, newest_allowed }
+    let ripens_at = judging.ripens_at();
+    Filtered { lines, hidden, marked, newest_allowed, ripens_at }
 }
 
 /// The better choice of two versions: a final release before any prerelease, then the newer one.
@@ -85,7 +86,7 @@ fn better<'a>(a: Option<&'a Version>, b: Option<&'a Version>) -> Option<&'a Vers
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::registry::cargo::testing::{line, list, read, rule, rules};
+    use crate::registry::cargo::testing::{known, line, list, read, rule};
 
     fn serde() -> Document {
         read("serde", &list("serde", &["1.0.0", "1.1.0", "2.0.0-rc.1"]))
@@ -93,7 +94,7 @@ mod tests {
 
     #[test]
     fn each_mask_looks_different_in_the_list() {
-        let of = |mask| filter(&serde(), &rules(&[rule(1, "serde", ">=1.1", mask)]));
+        let of = |mask| filter(&serde(), &known("serde", &[rule(1, "serde", ">=1.1", mask)]));
         let marked = of(Mask::Mark);
         assert_eq!(marked.lines[..2], [Fate::Keep, Fate::Mark]);
         assert_eq!((marked.marked[0].as_str(), marked.hidden.len()), ("1.1.0", 0));
@@ -110,7 +111,7 @@ mod tests {
     fn a_rule_meets_a_crate_in_any_spelling() {
         let document = read("Serde_JSON", &list("Serde_JSON", &["1.0.0"]));
         for name in ["serde-json", "serde_json", "SERDE_JSON", "serde*"] {
-            let filtered = filter(&document, &rules(&[rule(1, name, "*", Mask::Hide)]));
+            let filtered = filter(&document, &known(name, &[rule(1, name, "*", Mask::Hide)]));
             assert_eq!(filtered.hidden, ["1.0.0"], "{name}");
         }
     }
@@ -119,15 +120,16 @@ mod tests {
     fn what_is_yanked_already_is_not_marked_and_never_offered_instead() {
         let text = format!("{}\n{}\n", line("serde", "1.0.0", false), line("serde", "1.1.0", true));
         let document = read("serde", &text);
-        let filtered = filter(&document, &rules(&[rule(1, "serde", "=1.1.0", Mask::Mark)]));
+        let filtered =
+            filter(&document, &known("serde", &[rule(1, "serde", "=1.1.0", Mask::Mark)]));
         assert_eq!(filtered.lines, [Fate::Keep; 2]);
-        let free = filter(&document, &rules(&[]));
+        let free = filter(&document, &known("serde", &[]));
         assert_eq!(free.newest_allowed.as_deref(), Some("1.0.0"));
     }
 
     #[test]
     fn the_newest_allowed_version_is_a_final_release_where_there_is_one() {
-        let newest = |rule| filter(&serde(), &rules(&[rule])).newest_allowed;
+        let newest = |rule| filter(&serde(), &known("serde", &[rule])).newest_allowed;
         assert_eq!(newest(rule(1, "other", "*", Mask::Mark)).as_deref(), Some("1.1.0"));
         assert_eq!(newest(rule(1, "serde", "<=1.1.0", Mask::Mark)).as_deref(), Some("2.0.0-rc.1"));
         assert_eq!(newest(rule(1, "s*", "*", Mask::Hide)), None);

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use weir_aggregates::registry::rule::RuleSet;
+use weir_aggregates::registry::dossier::Dossier;
 use weir_log::lifecycle::Lifecycle;
 
 use super::{
@@ -25,7 +25,7 @@ const FORM: &str = "cargo list";
 struct Key {
     name: Name,
     document: blake3::Hash,
-    revision: i64,
+    known: blake3::Hash,
 }
 
 /// Lists ready to be sent.
@@ -38,24 +38,24 @@ impl Lists {
         Self(Renderings::new("cargo rendering", max_bytes, lifecycle))
     }
 
-    /// A list as these rules leave it.
+    /// A list as what is known leaves it.
     pub async fn list(
         &self,
         open: &Open<Document>,
-        rules: &Arc<RuleSet>,
+        dossier: &Arc<Dossier>,
     ) -> Result<Arc<Rendering<Filtered>>, GivenUp> {
         let (name, document) = (open.document.name.clone(), open.document.digest);
-        let key = Key { name, document, revision: rules.revision };
-        let (open, rules) = (open.clone(), Arc::clone(rules));
-        self.0.get(key, move || write(&open.document, &rules)).await
+        let key = Key { name, document, known: dossier.key };
+        let (open, dossier) = (open.clone(), Arc::clone(dossier));
+        self.0.get(key, dossier.now(), move || write(&open.document, &dossier)).await
     }
 }
 
-fn write(document: &Document, rules: &RuleSet) -> Rendering<Filtered> {
-    let filtered = Arc::new(filter(document, rules));
+fn write(document: &Document, dossier: &Dossier) -> Rendering<Filtered> {
+    let filtered = Arc::new(filter(document, dossier));
     let body = render(document, &filtered);
     let n_fates = filtered.lines.len() as u64;
-    Rendering::new(body, rules.revision, FORM, filtered, n_fates)
+    Rendering::new(body, dossier, FORM, filtered, n_fates)
 }
 
 /// Writes a list.
@@ -83,14 +83,17 @@ pub fn render(document: &Document, filtered: &Filtered) -> Bytes {
 
 #[cfg(test)]
 mod tests {
-    use weir_events::registry::Mask;
+    use weir_events::registry::{Ecosystem, Mask};
 
     use super::*;
-    use crate::registry::cargo::testing::{line, list, read, rule, rules};
+    use crate::registry::{
+        cargo::testing::{known, line, list, read, rule},
+        testing::dossier,
+    };
 
     fn rendered(text: &str, mask: Mask) -> String {
         let document = read("serde", text);
-        let filtered = filter(&document, &rules(&[rule(1, "serde", "=1.1.0", mask)]));
+        let filtered = filter(&document, &known("serde", &[rule(1, "serde", "=1.1.0", mask)]));
         String::from_utf8(render(&document, &filtered).to_vec()).unwrap()
     }
 
@@ -139,10 +142,11 @@ mod tests {
         let document = Arc::new(read("serde", &list("serde", &["1.0.0"])));
         let open = Open { document, room: None };
         let mut etags = std::collections::HashSet::new();
-        for revision in [1, 2] {
-            let rules = Arc::new(RuleSet::compile(revision, &[rule(1, "x", "*", Mask::Hide)]));
-            let list = lists.list(&open, &rules).await.unwrap();
-            assert!(Arc::ptr_eq(&list, &lists.list(&open, &rules).await.unwrap()));
+        for n in [1, 2] {
+            let other = rule(n, "serde", "=9.9.9", Mask::Hide);
+            let known = dossier(Ecosystem::Cargo, "serde", 1, &[other]);
+            let list = lists.list(&open, &known).await.unwrap();
+            assert!(Arc::ptr_eq(&list, &lists.list(&open, &known).await.unwrap()));
             assert!(etags.insert(list.etag.clone()));
         }
     }

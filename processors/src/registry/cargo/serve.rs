@@ -48,10 +48,10 @@ impl<C: CachePlugin> Cargo<C> {
                 let template = self.template(upstream, &asking).await?;
                 let artifact = artifact(upstream, name, &line, &template);
                 let artifact = artifact.ok_or_else(|| missing(spelling, version))?;
-                let instead = |rules| {
+                let instead = |dossier| {
                     let open = open.clone();
                     async move {
-                        let list = self.lists.list(&open, &rules).await.ok()?;
+                        let list = self.lists.list(&open, &dossier).await.ok()?;
                         list.filtered.newest_allowed.clone()
                     }
                 };
@@ -70,17 +70,17 @@ impl<C: CachePlugin> Cargo<C> {
         let index = &upstream.index;
         let open = index.get(name, index.keeping().ttl, &asking.trail).await;
         let open = open.map_err(|fault| Gate::<C, Plain>::no_list(&fault))?;
-        let rules = self.gate.rules()?;
-        let list = self.lists.list(&open, &rules).await;
+        let package = name.normalised();
+        let dossier = self.gate.about(&package, caller)?;
+        let list = self.lists.list(&open, &dossier).await;
         let list = list.map_err(|_| Gate::<C, Plain>::stopping())?;
         let digest = open.document.digest;
         // What is written takes no room any more.
         drop(open);
-        let package = name.normalised();
         let listed = Listed {
             package: &package,
             digest,
-            revision: rules.revision,
+            dossier: &dossier,
             content_type: "text/plain; charset=utf-8",
         };
         self.gate.list(&listed, &list, asking, caller).await
@@ -158,6 +158,7 @@ fn artifact(
     Some(Artifact {
         package: name.normalised(),
         version: Some(line.version.clone()),
+        published_at: line.published_at,
         file: file_name(&line.spelling, version),
         wanted: Wanted {
             key: key_of(name, version)?,

@@ -1,11 +1,13 @@
 //! What is known against packages, as `npm audit` and its kin ask for it. Nothing is asked of the
 //! upstream: no name of a package leaves this Weir for it.
 //!
-//! What this build knows are the rules of its operators.
+//! What is known are the rules of its operators and what its sources publish. What is waived for
+//! somebody is answered all the same: it is waived, not gone.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
     io::Read as _,
+    sync::Arc,
 };
 
 use bytes::Bytes;
@@ -13,14 +15,17 @@ use flate2::read::MultiGzDecoder;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use weir_aggregates::registry::{
-    rule::{CompiledRule, RuleSet},
-    verdict::{Verdict, judge_among},
+    advisory::finding::Hit,
+    dossier::Dossier,
+    verdict::{Candidate, Objection},
     version::Version,
 };
-use weir_events::registry::Ecosystem;
+use weir_events::registry::{
+    Ecosystem,
+    advisory::{Class, End, Severity, Window},
+};
 
 use super::{name::Name, request::Audit};
-use crate::registry::gate::told;
 
 /// The largest question, as it is sent.
 pub const MAX_BODY_BYTES: usize = 2 << 20;
@@ -48,12 +53,12 @@ pub enum AuditFault {
 /// The versions that are asked about, by package.
 type Asked = BTreeMap<String, BTreeSet<String>>;
 
-/// Answers a question. To be called away from the threads that serve.
+/// Answers a question by what is known about each package. To be called away from the threads that serve.
 pub fn answer(
     kind: Audit,
     body: &Bytes,
     gzip: bool,
-    rules: &RuleSet,
+    about: impl Fn(&str) -> Option<Arc<Dossier>>,
     base: &str,
 ) -> Result<Value, AuditFault> {
     let unpacked;
@@ -65,13 +70,13 @@ pub fn answer(
     };
     match kind {
         Audit::Bulk => {
-            Ok(bulk(&serde_json::from_slice(body).map_err(AuditFault::Json)?, rules, base))
+            Ok(bulk(&serde_json::from_slice(body).map_err(AuditFault::Json)?, about, base))
         }
         Audit::Quick => {
             let tree: Tree = serde_json::from_slice(body).map_err(AuditFault::Json)?;
             let mut asked = Asked::new();
             tree.collect(&mut asked, MAX_DEPTH);
-            Ok(quick(&asked, rules, base))
+            Ok(quick(&asked, about, base))
         }
     }
 }
@@ -107,43 +112,94 @@ impl Tree {
     }
 }
 
-/// The rules that block versions of a package, each with those versions.
-fn blocked<'a>(
-    name: &str,
-    versions: &'a BTreeSet<String>,
-    rules: &RuleSet,
-) -> Vec<(std::sync::Arc<CompiledRule>, Vec<&'a str>)> {
-    let Some(name) = Name::new(name) else { return Vec::new() };
-    let about = rules.about(Ecosystem::Npm, &name.judged());
-    let mut found: Vec<(std::sync::Arc<CompiledRule>, Vec<&str>)> = Vec::new();
-    for text in versions {
-        let version = Version::parse(Ecosystem::Npm, text);
-        let Verdict::Block { rule } = judge_among(&about, Some(&version)) else { continue };
-        match found.iter_mut().find(|(known, _)| known.rule.id == rule.rule.id) {
-            Some((_, versions)) => versions.push(text),
-            None => found.push((rule, vec![text])),
-        }
-    }
-    found
+/// Something said against versions of a package.
+struct Found<'a> {
+    objection: Arc<Objection>,
+    versions: Vec<&'a str>,
+    /// What of it is affected, as npm writes ranges.
+    ranges: BTreeSet<String>,
 }
 
-/// The number that clients know a rule about a package by: some take nothing but numbers, and these
-/// are the largest that all can hold.
-fn number(rule: &CompiledRule, name: &str) -> u64 {
-    let hash = blake3::hash(format!("{} {name}", rule.rule.id).as_bytes());
+/// Everything that is said against versions of a package.
+fn found<'a>(
+    name: &str,
+    versions: &'a BTreeSet<String>,
+    about: impl Fn(&str) -> Option<Arc<Dossier>>,
+) -> Vec<Found<'a>> {
+    let dossier = Name::new(name).and_then(|name| about(&name.judged()));
+    let Some(dossier) = dossier else { return Vec::new() };
+    let mut all: Vec<Found<'_>> = Vec::new();
+    for text in versions {
+        let version = Version::parse(Ecosystem::Npm, text);
+        for objection in dossier.objections(&Candidate::of(Some(&version))) {
+            let range = match (&objection.rule_id, &objection.cited) {
+                (Some(id), _) => forbidden(&dossier, id),
+                (None, Some(cited)) => range(&cited.hit, text),
+                // Its age, or that a source was not read: nothing that is wrong with it.
+                (None, None) => continue,
+            };
+            let known = all.iter_mut().find(|found| found.objection.id() == objection.id());
+            if let Some(found) = known {
+                found.versions.push(text);
+                found.ranges.insert(range);
+            } else {
+                let ranges = BTreeSet::from([range]);
+                all.push(Found { objection, versions: vec![text], ranges });
+            }
+        }
+    }
+    all
+}
+
+/// What a rule forbids.
+fn forbidden(dossier: &Dossier, id: &str) -> String {
+    let rule = dossier.rules().iter().find(|rule| rule.rule.id == id);
+    let some = rule.filter(|rule| !rule.constraint().everything());
+    some.map_or_else(|| "*".to_owned(), |rule| rule.rule.versions.clone())
+}
+
+/// What a version falls under, as npm writes ranges.
+fn range(hit: &Hit, version: &str) -> String {
+    let Hit::Within(Window { introduced, end }) = hit else { return version.to_owned() };
+    let from = introduced.as_ref().map(|from| format!(">={from}"));
+    let to = match end {
+        End::Open => None,
+        End::Fixed(to) | End::Limit(to) => Some(format!("<{to}")),
+        End::LastAffected(to) => Some(format!("<={to}")),
+    };
+    let parts: Vec<_> = from.into_iter().chain(to).collect();
+    if parts.is_empty() { "*".to_owned() } else { parts.join(" ") }
+}
+
+/// npm's word for how bad it is. What nobody rated is not told to be harmless.
+fn severity(objection: &Objection) -> &'static str {
+    let Some(cited) = &objection.cited else { return "high" };
+    match (cited.class, cited.severity) {
+        (Class::Malware, _) | (_, Severity::Critical) => "critical",
+        (_, Severity::High | Severity::Unknown) => "high",
+        (_, Severity::Medium) => "moderate",
+        (_, Severity::Low) => "low",
+    }
+}
+
+/// The number that clients know something about a package by: some take nothing but numbers, and
+/// these are the largest that all can hold.
+fn number(objection: &Objection, name: &str) -> u64 {
+    let hash = blake3::hash(format!("{} {name}", objection.id()).as_bytes());
     let (first, _) = hash.as_bytes().split_first_chunk().unwrap_or((&[0; 8], &[]));
     u64::from_be_bytes(*first) >> 12
 }
 
-/// A rule in the words of an advisory.
-fn advisory(rule: &CompiledRule, name: &str, base: &str) -> Map<String, Value> {
-    let versions = if rule.constraint().everything() { "*" } else { &rule.rule.versions };
+/// What was found, in the words of an advisory.
+fn advisory(found: &Found<'_>, name: &str, base: &str) -> Map<String, Value> {
+    let Found { objection, ranges, .. } = found;
+    let ranges: Vec<&str> = ranges.iter().map(String::as_str).collect();
     let advisory = json!({
-        "id": number(rule, name),
+        "id": number(objection, name),
         "url": format!("{}/", base.trim_end_matches("/npm")),
-        "title": told(rule),
-        "severity": "high",
-        "vulnerable_versions": versions,
+        "title": objection.to_string(),
+        "severity": severity(objection),
+        "vulnerable_versions": ranges.join(" || "),
         "cwe": [],
         "cvss": {"score": 0, "vectorString": null},
     });
@@ -153,39 +209,44 @@ fn advisory(rule: &CompiledRule, name: &str, base: &str) -> Map<String, Value> {
     }
 }
 
-fn bulk(asked: &Asked, rules: &RuleSet, base: &str) -> Value {
-    let about = asked.iter().filter_map(|(name, versions)| {
-        let advisories: Vec<_> = blocked(name, versions, rules)
+fn bulk(asked: &Asked, about: impl Fn(&str) -> Option<Arc<Dossier>>, base: &str) -> Value {
+    let answers = asked.iter().filter_map(|(name, versions)| {
+        let advisories: Vec<_> = found(name, versions, &about)
             .iter()
-            .map(|(rule, _)| Value::Object(advisory(rule, name, base)))
+            .map(|found| Value::Object(advisory(found, name, base)))
             .collect();
         (!advisories.is_empty()).then(|| (name.clone(), Value::Array(advisories)))
     });
-    Value::Object(about.collect())
+    Value::Object(answers.collect())
 }
 
-fn quick(asked: &Asked, rules: &RuleSet, base: &str) -> Value {
-    let (mut advisories, mut n_found) = (Map::new(), 0);
+fn quick(asked: &Asked, about: impl Fn(&str) -> Option<Arc<Dossier>>, base: &str) -> Value {
+    let mut advisories = Map::new();
+    let mut n_found = BTreeMap::from(["low", "moderate", "high", "critical"].map(|s| (s, 0)));
     for (name, versions) in asked {
-        for (rule, versions) in blocked(name, versions, rules) {
-            n_found += versions.len();
-            let finding = |version| json!({"version": version, "paths": [name], "dev": false, "optional": false, "bundled": false});
-            let mut advisory = advisory(&rule, name, base);
+        for found in found(name, versions, &about) {
+            *n_found.entry(severity(&found.objection)).or_default() += found.versions.len();
+            let finding = |version: &&str| json!({"version": version, "paths": [name], "dev": false, "optional": false, "bundled": false});
+            let fixed_by = found.objection.cited.as_ref().and_then(|c| c.fixed_by.as_deref());
+            let patched = fixed_by.map_or_else(|| "<0.0.0".to_owned(), |by| format!(">={by}"));
+            let mut advisory = advisory(&found, name, base);
             advisory.insert("module_name".to_owned(), name.as_str().into());
-            advisory.insert("findings".to_owned(), versions.into_iter().map(finding).collect());
-            advisory.insert("patched_versions".to_owned(), "<0.0.0".into());
-            advisory.insert("overview".to_owned(), told(&rule).into());
+            advisory.insert("findings".to_owned(), found.versions.iter().map(finding).collect());
+            advisory.insert("patched_versions".to_owned(), patched.into());
+            advisory.insert("overview".to_owned(), found.objection.to_string().into());
             advisory.insert("recommendation".to_owned(), "Ask the operators of this Weir".into());
-            let id = number(&rule, name).to_string();
+            let id = number(&found.objection, name).to_string();
             advisories.insert(id, Value::Object(advisory));
         }
     }
+    let mut vulnerabilities = json!(n_found);
+    vulnerabilities["info"] = 0.into();
     json!({
         "actions": [],
         "advisories": advisories,
         "muted": [],
         "metadata": {
-            "vulnerabilities": {"info": 0, "low": 0, "moderate": 0, "high": n_found, "critical": 0},
+            "vulnerabilities": vulnerabilities,
             "dependencies": asked.len(),
             "devDependencies": 0,
             "optionalDependencies": 0,
@@ -202,7 +263,7 @@ mod tests {
     use weir_events::registry::Mask;
 
     use super::*;
-    use crate::registry::npm::testing::{rule, rules};
+    use crate::registry::{npm::testing::rule, testing::dossier};
 
     fn packed(body: &[u8]) -> Bytes {
         let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
@@ -211,13 +272,12 @@ mod tests {
     }
 
     fn ask(kind: Audit, body: &str) -> Value {
-        let rules = rules(&[
-            rule(1, "left-pad", "<1.3.0", Mask::Mark),
-            rule(2, "@acme/*", "*", Mask::DenyOnly),
-        ]);
+        let rules =
+            [rule(1, "left-pad", "<1.3.0", Mask::Mark), rule(2, "@acme/*", "*", Mask::DenyOnly)];
+        let about = |name: &str| Some(dossier(Ecosystem::Npm, name, 1, &rules));
         let base = "https://weir.example/npm";
-        let plain = answer(kind, &Bytes::copy_from_slice(body.as_bytes()), false, &rules, base);
-        let packed = answer(kind, &packed(body.as_bytes()), true, &rules, base).unwrap();
+        let plain = answer(kind, &Bytes::copy_from_slice(body.as_bytes()), false, about, base);
+        let packed = answer(kind, &packed(body.as_bytes()), true, about, base).unwrap();
         assert_eq!(plain.unwrap(), packed);
         packed
     }
@@ -259,7 +319,8 @@ mod tests {
 
     #[test]
     fn what_is_no_question_or_too_large_is_refused() {
-        let ask = |body: &Bytes, gzip| answer(Audit::Bulk, body, gzip, &RuleSet::default(), "");
+        let nothing = |_: &str| None;
+        let ask = |body: &Bytes, gzip| answer(Audit::Bulk, body, gzip, nothing, "");
         for bad in ["", "[]", r#"{"a":1}"#, "{"] {
             let body = Bytes::copy_from_slice(bad.as_bytes());
             assert!(matches!(ask(&body, false), Err(AuditFault::Json(_))), "{bad}");
@@ -269,6 +330,6 @@ mod tests {
         assert!(bomb.len() < MAX_BODY_BYTES);
         assert!(matches!(ask(&bomb, true), Err(AuditFault::TooLarge)));
         let deep = format!("{}{}", r#"{"dependencies":{"a":"#.repeat(200), "{}");
-        assert!(answer(Audit::Quick, &deep.into(), false, &RuleSet::default(), "").is_err());
+        assert!(answer(Audit::Quick, &deep.into(), false, nothing, "").is_err());
     }
 }

@@ -10,8 +10,8 @@ use std::{
     collections::{BTreeSet, HashMap, HashSet},
 };
 
-use weir_aggregates::registry::version::Version;
-use weir_events::registry::Ecosystem;
+use weir_aggregates::registry::{verdict::Candidate, version::Version};
+use weir_events::{registry::Ecosystem, timestamp::Timestamp};
 
 pub use self::field::Field;
 use super::{
@@ -86,6 +86,16 @@ pub struct Release {
     pub file: File,
     /// Whether it runs scripts when it is installed, going by its scripts.
     pub runs_scripts: bool,
+    /// When it was published, where `time` tells.
+    pub published_at: Option<Timestamp>,
+}
+
+impl Release {
+    /// As it is judged.
+    #[must_use]
+    pub const fn candidate(&self) -> Candidate<'_> {
+        Candidate::published(Some(&self.version), self.published_at)
+    }
 }
 
 /// What is known of a version's distribution.
@@ -151,7 +161,10 @@ impl Document {
         let by_version =
             listed.iter().enumerate().map(|(at, name)| (name.as_str().into(), at)).collect();
         let tags = part(Top::Tags).map(|span| tags(text, span, &by_version)).transpose()?;
-        let (releases, by_file) = named(name, drafts);
+        let (mut releases, by_file) = named(name, drafts);
+        if let Some(time) = &time {
+            date(text, time, &mut releases);
+        }
         Ok(Self {
             name: name.clone(),
             digest: blake3::hash(body),
@@ -280,9 +293,20 @@ fn named(
         let Draft { version, fields, dist, called, runs_scripts } = draft?;
         let called = called.filter(|called| *by_file.entry(called.clone()).or_insert(at) == at);
         let file = called.or(usual)?;
-        Some(Release { version, fields, dist, file, runs_scripts })
+        let published_at = None;
+        Some(Release { version, fields, dist, file, runs_scripts, published_at })
     });
     (releases.collect(), by_file)
+}
+
+/// Tells each version when it was published.
+fn date(text: &str, time: &Object<Box<str>>, releases: &mut [Option<Release>]) {
+    let times: HashMap<&str, Span> =
+        time.members.iter().map(|member| (&*member.name, member.value)).collect();
+    for release in releases.iter_mut().flatten() {
+        let span = times.get(release.version.as_str());
+        release.published_at = span.and_then(|span| string(text, *span)?.parse().ok());
+    }
 }
 
 fn tags(

@@ -1,20 +1,23 @@
-//! What the rules make of a packument: which versions are hidden, which are marked, what becomes of
+//! What becomes of a packument: which versions are hidden, which are marked, what becomes of
 //! the tags.
 
 use std::{collections::HashMap, sync::Arc};
 
 use weir_aggregates::registry::{
-    rule::{CompiledRule, RuleSet},
-    verdict::{Verdict, judge_among},
+    dossier::Dossier,
+    verdict::{Candidate, Objection},
     version::Version,
 };
-use weir_events::registry::{Ecosystem, Mask};
+use weir_events::{
+    registry::{Ecosystem, Mask},
+    timestamp::Timestamp,
+};
 
 use super::{
     document::Document,
     tags::{Ladder, Repair, Standing},
 };
-use crate::registry::gate::{Changed, told};
+use crate::registry::{gate::Changed, judging::Judging};
 
 /// As much of a reason as stands in the address of a tarball.
 const MAX_REASON_CHARS: usize = 100;
@@ -61,7 +64,7 @@ impl Fate {
     }
 }
 
-/// What is said of a rule.
+/// What is said of an objection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Told {
     /// To a person.
@@ -71,9 +74,9 @@ pub struct Told {
 }
 
 impl Told {
-    fn of(rule: &CompiledRule) -> Self {
+    fn of(objection: &Objection) -> Self {
         let mut step = String::with_capacity(160);
-        for c in rule.rule.reason.chars().take(MAX_REASON_CHARS).chain([' ']) {
+        for c in objection.reason.chars().take(MAX_REASON_CHARS).chain([' ']) {
             if c.is_ascii_alphanumeric() {
                 step.push(c);
             } else if !step.is_empty() && !step.ends_with('-') {
@@ -81,17 +84,20 @@ impl Told {
             }
         }
         // An id that stands by itself is taken for a secret by npm, and not shown.
-        step.push_str("rule_");
-        step.extend(rule.rule.id.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-'));
-        Self { text: told(rule), step }
+        step.push_str(match (&objection.rule_id, &objection.cited) {
+            (Some(_), _) => "rule_",
+            (None, Some(_)) => "advisory_",
+            (None, None) => "by_",
+        });
+        let is_plain = |c: &char| c.is_ascii_alphanumeric() || *c == '-';
+        step.extend(objection.id().chars().filter(is_plain));
+        Self { text: objection.to_string(), step }
     }
 }
 
-/// What the rules make of a packument.
+/// What becomes of a packument.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Filtered {
-    /// The policy it was judged by.
-    pub revision: i64,
     /// One fate for each member of `versions`, in its order.
     pub fates: Vec<Fate>,
     /// Whether each member of `time` stays.
@@ -106,6 +112,8 @@ pub struct Filtered {
     pub newest_allowed: Option<String>,
     /// Why nothing is left, where there was something.
     pub nothing_left: Option<String>,
+    /// When the first version that is too young is old enough.
+    pub ripens_at: Option<Timestamp>,
 }
 
 impl Changed for Filtered {
@@ -115,6 +123,10 @@ impl Changed for Filtered {
 
     fn marked(&self) -> &[String] {
         &self.marked
+    }
+
+    fn ripens_at(&self) -> Option<Timestamp> {
+        self.ripens_at
     }
 }
 
@@ -135,8 +147,8 @@ impl Filtered {
 
 /// Judges every version of a packument.
 #[must_use]
-pub fn filter(document: &Document, rules: &RuleSet) -> Filtered {
-    let about = rules.about(Ecosystem::Npm, &document.name.judged());
+pub fn filter(document: &Document, dossier: &Dossier) -> Filtered {
+    let mut judging = Judging::by(dossier);
     let mut told: HashMap<String, Arc<Told>> = HashMap::new();
     let (mut hidden, mut marked) = (Vec::new(), Vec::new());
     let mut strictest: Option<(&Version, String)> = None;
@@ -146,18 +158,15 @@ pub fn filter(document: &Document, rules: &RuleSet) -> Filtered {
             fates.push(Fate::Hide);
             continue;
         };
-        let Verdict::Block { rule } = judge_among(&about, Some(&release.version)) else {
+        let Some(objection) = judging.refusal(&release.candidate()) else {
             fates.push(Fate::Keep);
             continue;
         };
-        let told = match told.get(&rule.rule.id) {
-            Some(told) => Arc::clone(told),
-            None => Arc::clone(
-                told.entry(rule.rule.id.clone()).or_insert_with(|| Arc::new(Told::of(&rule))),
-            ),
-        };
+        // Most versions that are refused are refused for the same reason.
+        let told = told.entry(objection.to_string());
+        let told = Arc::clone(told.or_insert_with(|| Arc::new(Told::of(&objection))));
         let version = || release.version.as_str().to_owned();
-        fates.push(match rule.rule.mask {
+        fates.push(match objection.mask {
             Mask::Hide => {
                 hidden.push(version());
                 if strictest.as_ref().is_none_or(|(newest, _)| *newest < &release.version) {
@@ -188,8 +197,7 @@ pub fn filter(document: &Document, rules: &RuleSet) -> Filtered {
         None if NO_VERSIONS.contains(&name) => true,
         None => {
             let version = Version::parse(Ecosystem::Npm, name);
-            let verdict = judge_among(&about, Some(&version));
-            !matches!(verdict, Verdict::Block { rule } if rule.rule.mask == Mask::Hide)
+            !dossier.judge(&Candidate::of(Some(&version))).hides()
         }
     };
     let times = document.time.iter().flat_map(|time| &time.members);
@@ -197,7 +205,7 @@ pub fn filter(document: &Document, rules: &RuleSet) -> Filtered {
     let newest_allowed = ladder.best().and_then(|at| document.release(at));
     let nothing_left = strictest.filter(|_| !fates.iter().any(Fate::listed));
     Filtered {
-        revision: rules.revision,
+        ripens_at: judging.ripens_at(),
         times,
         tags,
         hidden,
@@ -210,15 +218,16 @@ pub fn filter(document: &Document, rules: &RuleSet) -> Filtered {
 
 #[cfg(test)]
 mod tests {
+    use weir_aggregates::registry::verdict::RULES;
     use weir_events::registry::Rule;
 
     use super::*;
-    use crate::registry::npm::testing::{packument, rule, rules};
+    use crate::registry::npm::testing::{known, packument, rule};
 
     const VERSIONS: [&str; 4] = ["1.1.0", "1.2.0", "1.3.0", "2.0.0-rc.1"];
 
     fn filtered(given: &[Rule]) -> Filtered {
-        filter(&packument("left-pad", &VERSIONS), &rules(given))
+        filter(&packument("left-pad", &VERSIONS), &known("left-pad", given))
     }
 
     fn latest(filtered: &Filtered) -> Option<usize> {
@@ -268,7 +277,7 @@ mod tests {
     fn a_reason_fits_into_an_address_whatever_it_says() {
         let step = |reason: &str| {
             let rule = Rule { reason: reason.to_owned(), ..rule(1, "a", "*", Mask::Mark) };
-            Told::of(&CompiledRule::new(&rule)).step
+            Told::of(&Objection::of_rule(RULES, &rule)).step
         };
         let id = "rule_019a0000-0000-7000-8000-000000000001";
         assert_eq!(step("../?x=\"ü\"#%2f"), format!("x-2f-{id}"));
@@ -282,7 +291,9 @@ mod tests {
         let text = document.text.replace(r#""time":{"#, r#""time":{"0.1.0":"x","0.2.0":"x","#);
         let url = crate::outbound::Url::parse("https://registry.example/left-pad").unwrap();
         document = Document::read(&document.name.clone(), &url, text.as_bytes()).unwrap();
-        let times = |mask| filter(&document, &rules(&[rule(1, "left-pad", "0.1.0", mask)])).times;
+        let times = |mask| {
+            filter(&document, &known("left-pad", &[rule(1, "left-pad", "0.1.0", mask)])).times
+        };
         assert_eq!(times(Mask::Hide), [false, true, true, true, true]);
         assert_eq!(times(Mask::Mark), [true; 5]);
     }

@@ -1,13 +1,14 @@
 //! Results of a search, without the packages whose newest version is not to be chosen.
 
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 use weir_aggregates::registry::{
-    name::normalise,
-    rule::RuleSet,
-    verdict::{Verdict, judge},
+    dossier::Dossier, name::normalise, verdict::Candidate, version::Version,
 };
-use weir_events::registry::{Ecosystem, Mask};
+use weir_events::{
+    registry::{Ecosystem, Mask},
+    timestamp::Timestamp,
+};
 
 use super::span::{Object, Span};
 
@@ -23,6 +24,14 @@ struct Package<'a> {
     #[serde(borrow)]
     name: std::borrow::Cow<'a, str>,
     version: Option<String>,
+    #[serde(default, deserialize_with = "if_it_is_one")]
+    date: Option<Timestamp>,
+}
+
+/// A moment, where it is one.
+fn if_it_is_one<'de, D: Deserializer<'de>>(date: D) -> Result<Option<Timestamp>, D::Error> {
+    let date = <&RawValue>::deserialize(date)?;
+    Ok(serde_json::from_str(date.get()).ok())
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,12 +40,12 @@ enum Part {
     Total,
 }
 
-/// What the rules make of results.
+/// What becomes of results.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Results {
     /// The page, without what is left out.
     pub page: String,
-    /// What the rules left out.
+    /// What was left out.
     pub left_out: Vec<LeftOut>,
 }
 
@@ -47,12 +56,16 @@ pub struct LeftOut {
     pub package: String,
     /// Its version that the search found, where it told one.
     pub version: Option<String>,
+    /// What was known of the package.
+    pub known: blake3::Hash,
+    /// The policy it was judged by.
+    pub revision: i64,
 }
 
-/// Leaves out what the rules hide or mark, and what is no result; `None` where these are no results.
-/// What stays is as it was written.
+/// Leaves out what is hidden or marked, by what is known about each package, and what is no result;
+/// `None` where these are no results. What stays is as it was written.
 #[must_use]
-pub fn filter(body: &[u8], rules: &RuleSet) -> Option<Results> {
+pub fn filter(body: &[u8], about: impl Fn(&str) -> Dossier) -> Option<Results> {
     let text = std::str::from_utf8(body).ok()?.trim();
     let whole = Span::new(0, u32::try_from(text.len()).ok()?);
     let top = Object::read(text, whole, |name| match name {
@@ -65,7 +78,7 @@ pub fn filter(body: &[u8], rules: &RuleSet) -> Option<Results> {
     let found: Vec<&RawValue> = serde_json::from_str(objects.of(text)).ok()?;
     let (mut stay, mut left_out) = (Vec::new(), Vec::new());
     for found in found.iter().map(|found| found.get()) {
-        match judged(found, rules) {
+        match judged(found, &about) {
             Fate::Stays => stay.push(found),
             Fate::LeftOut(package) => left_out.push(package),
             Fate::NoResult => {}
@@ -100,21 +113,26 @@ enum Fate {
     NoResult,
 }
 
-fn judged(found: &str, rules: &RuleSet) -> Fate {
+fn judged(found: &str, about: impl Fn(&str) -> Dossier) -> Fate {
     let Ok(Found { package }) = serde_json::from_str(found) else { return Fate::NoResult };
-    match judge(rules, Ecosystem::Npm, &package.name, package.version.as_deref()) {
-        Verdict::Block { rule } if rule.rule.mask != Mask::DenyOnly => Fate::LeftOut(LeftOut {
+    let dossier = about(&package.name);
+    let version = package.version.as_deref().map(|text| Version::parse(Ecosystem::Npm, text));
+    let candidate = Candidate::published(version.as_ref(), package.date);
+    match dossier.judge(&candidate).refusal() {
+        Some(objection) if objection.mask != Mask::DenyOnly => Fate::LeftOut(LeftOut {
             package: normalise(Ecosystem::Npm, &package.name).into_owned(),
             version: package.version,
+            known: dossier.key,
+            revision: dossier.revision,
         }),
-        Verdict::Block { .. } | Verdict::Allow => Fate::Stays,
+        Some(_) | None => Fate::Stays,
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::registry::npm::testing::{rule, rules};
+    use crate::registry::{npm::testing::rule, testing::facts};
 
     #[test]
     fn a_package_whose_newest_version_is_not_to_be_chosen_is_not_found() {
@@ -125,23 +143,27 @@ mod tests {
             let found: Vec<_> = names.iter().map(|name| package(name)).collect();
             format!(r#"{{"time":"now","objects":[{}],"total":{total},"x":1e400}}"#, found.join(","))
         };
-        let rules = rules(&[
+        let rules = [
             rule(1, "b", ">=1", Mask::Hide),
             rule(2, "c", "1.0.0", Mask::Mark),
             rule(3, "d", "*", Mask::DenyOnly),
             rule(4, "a", ">1.0.0", Mask::Hide),
-        ]);
-        let results = filter(page(&["a", "B", "c", "d"], 100).as_bytes(), &rules).unwrap();
+        ];
+        let facts = facts(7, &rules);
+        let about = |name: &str| facts.about(Ecosystem::Npm, name, None, Timestamp::EPOCH);
+        let results = filter(page(&["a", "B", "c", "d"], 100).as_bytes(), about).unwrap();
         assert_eq!(results.page, page(&["a", "d"], 98));
         let left_out = ["b", "c"].map(|package| LeftOut {
             package: package.to_owned(),
             version: Some("1.0.0".to_owned()),
+            known: about(package).key,
+            revision: 7,
         });
         assert_eq!(results.left_out, left_out);
-        let nonsense = filter(br#"{"objects":[{},1,null]}"#, &rules).unwrap();
+        let nonsense = filter(br#"{"objects":[{},1,null]}"#, about).unwrap();
         assert_eq!(nonsense, Results { page: r#"{"objects":[]}"#.to_owned(), left_out: vec![] });
         for bad in ["", "[]", "{}", r#"{"objects":1}"#, r#"{"objects":[],"objects":[]}"#] {
-            assert_eq!(filter(bad.as_bytes(), &rules), None, "{bad}");
+            assert_eq!(filter(bad.as_bytes(), about), None, "{bad}");
         }
     }
 }

@@ -11,7 +11,7 @@ use http::{
     header::{ACCEPT, CACHE_CONTROL, CONTENT_TYPE},
 };
 use tracing::warn;
-use weir_aggregates::registry::rule::RuleSet;
+use weir_aggregates::registry::dossier::Dossier;
 use weir_events::registry::{Ecosystem, MetadataFiltered};
 
 use super::{
@@ -71,9 +71,9 @@ impl<C: CachePlugin> Npm<C> {
             Target::Tarball { name, file } => {
                 let (open, artifact) = self.find(registry, &name, &file, &asking).await?;
                 let open = open.without_room();
-                let instead = |rules: Arc<RuleSet>| {
+                let instead = |dossier: Arc<Dossier>| {
                     let open = open.clone();
-                    let judging = move || filter(&open.document, &rules).newest_allowed;
+                    let judging = move || filter(&open.document, &dossier).newest_allowed;
                     async move { tokio::task::spawn_blocking(judging).await.ok()? }
                 };
                 self.gate.file(&artifact, &asking, caller, instead).await
@@ -87,7 +87,7 @@ impl<C: CachePlugin> Npm<C> {
                 self.search(registry, query.as_deref(), &asking, caller).await
             }
             Target::Passed { path } => self.passed(registry, &path, &asking).await,
-            Target::Audit { kind, body, gzip } => self.audit(kind, body, gzip, &base).await,
+            Target::Audit { kind, body, gzip } => self.audit(kind, body, gzip, &base, caller).await,
         }
     }
 
@@ -109,14 +109,14 @@ impl<C: CachePlugin> Npm<C> {
         base: &Arc<str>,
         caller: &Caller,
     ) -> Result<Answer, Otherwise> {
-        let rules = self.gate.rules()?;
-        let page = self.pages.page(&open, &rules, form, base).await;
-        let page = page.map_err(|_| Gate::<C, Json>::stopping())?;
         let (judged, digest) = (open.document.name.judged(), open.document.digest);
+        let dossier = self.gate.about(&judged, caller)?;
+        let page = self.pages.page(&open, &dossier, form, base).await;
+        let page = page.map_err(|_| Gate::<C, Json>::stopping())?;
         // What is written takes no room any more.
         drop(open);
         let content_type = form.media_type();
-        let listed = Listed { package: &judged, digest, revision: rules.revision, content_type };
+        let listed = Listed { package: &judged, digest, dossier: &dossier, content_type };
         let answer = self.gate.list(&listed, &page, asking, caller).await?;
         match &page.filtered.nothing_left {
             None => Ok(answer),
@@ -135,17 +135,17 @@ impl<C: CachePlugin> Npm<C> {
         base: &Arc<str>,
         caller: &Caller,
     ) -> Result<Answer, Otherwise> {
-        let rules = self.gate.rules()?;
-        let page = self.pages.page(&open, &rules, Form::Full, base).await;
+        let judged = open.document.name.judged();
+        let dossier = self.gate.about(&judged, caller)?;
+        let page = self.pages.page(&open, &dossier, Form::Full, base).await;
         let page = page.map_err(|_| Gate::<C, Json>::stopping())?;
         // What is written takes no room any more.
         let open = open.without_room();
         let (document, filtered) = (&open.document, &page.filtered);
-        let judged = document.name.judged();
         let listed = Listed {
             package: &judged,
             digest: document.digest,
-            revision: rules.revision,
+            dossier: &dossier,
             content_type: Form::Full.media_type(),
         };
         let named = document.version(version).map(|(at, _)| at);
@@ -158,7 +158,7 @@ impl<C: CachePlugin> Npm<C> {
             return Err(Gate::<C, Json>::no(StatusCode::NOT_FOUND, &why));
         };
         let body = Bytes::from(render::version(document, filtered, at, base));
-        let one = Rendering::new(body, rules.revision, "version", Arc::clone(filtered), 0);
+        let one = Rendering::new(body, &dossier, "version", Arc::clone(filtered), 0);
         self.gate.list(&listed, &one, asking, caller).await
     }
 
@@ -190,8 +190,13 @@ impl<C: CachePlugin> Npm<C> {
         caller: &Caller,
     ) -> Result<Answer, Otherwise> {
         let page = self.ask(registry, "-/v1/search", query, asking).await?;
-        let rules = self.gate.rules()?;
-        let results = search::filter(&page.body, &rules).ok_or_else(|| {
+        let results = {
+            let facts = self.gate.facts()?;
+            let now = self.gate.ledger().now();
+            let about = |name: &str| facts.about(Ecosystem::Npm, name, caller.token(), now);
+            search::filter(&page.body, about)
+        };
+        let results = results.ok_or_else(|| {
             let why = "the upstream's answer to a search is none";
             Gate::<C, Json>::no(StatusCode::BAD_GATEWAY, why)
         })?;
@@ -199,16 +204,17 @@ impl<C: CachePlugin> Npm<C> {
             self.gate.counters().count(Count::Filtered);
         }
         let document = blake3::hash(&page.body).to_hex().to_string();
-        for LeftOut { package, version } in results.left_out {
+        for LeftOut { package, version, known, revision } in results.left_out {
             let filtered = MetadataFiltered {
                 ecosystem: Ecosystem::Npm,
                 package,
                 hidden: version.into_iter().collect(),
                 marked: Vec::new(),
-                policy_revision: rules.revision,
+                policy_revision: revision,
                 document: document.clone(),
             };
-            let recorded = self.gate.ledger().filtered(List::Search, filtered, caller).await;
+            let recorded = self.gate.ledger();
+            let recorded = recorded.filtered(List::Search, filtered, &known, caller).await;
             recorded.map_err(|fault| Gate::<C, Json>::unrecorded(&fault))?;
         }
         Ok(Answer::whole(StatusCode::OK, "application/json", results.page)
@@ -273,11 +279,16 @@ impl<C: CachePlugin> Npm<C> {
         body: Bytes,
         gzip: bool,
         base: &Arc<str>,
+        caller: &Caller,
     ) -> Result<Answer, Otherwise> {
-        let (rules, base) = (self.gate.rules()?, Arc::clone(base));
+        let (policy, base) = (self.gate.policy().clone(), Arc::clone(base));
+        let (caller, now) = (caller.clone(), self.gate.ledger().now());
         // A tree in memory is many times what it is on the wire: one at a time.
         let turn = self.auditing.acquire().await.map_err(|_| Gate::<C, Json>::stopping())?;
-        let work = move || audit::answer(kind, &body, gzip, &rules, &base);
+        let work = move || {
+            let about = |name: &str| policy.about(Ecosystem::Npm, name, &caller, now).ok();
+            audit::answer(kind, &body, gzip, about, &base)
+        };
         let answer = tokio::task::spawn_blocking(work).await;
         drop(turn);
         let answer = answer.map_err(|_| Gate::<C, Json>::stopping())?;
@@ -308,5 +319,6 @@ fn artifact(
         content_type: "application/octet-stream",
     };
     let version = Some(release.version.clone());
-    Some(Artifact { package, version, file: release.file.to_string(), wanted })
+    let published_at = release.published_at;
+    Some(Artifact { package, version, published_at, file: release.file.to_string(), wanted })
 }

@@ -7,7 +7,8 @@
 use std::collections::HashMap;
 
 use serde_json::value::RawValue;
-use weir_aggregates::registry::version::Version;
+use weir_aggregates::registry::{verdict::Candidate, version::Version};
+use weir_events::timestamp::Timestamp;
 
 use super::filename::{Filename, Project};
 use crate::{outbound::Url, registry::download::Promise};
@@ -43,6 +44,8 @@ pub struct Document {
     /// How much memory it takes, roughly.
     pub size_bytes: usize,
     by_name: HashMap<Filename, usize>,
+    /// When the newest file of each version was uploaded; `None` where one of them does not tell.
+    newest: HashMap<String, Option<Timestamp>>,
 }
 
 /// A file of a project.
@@ -72,6 +75,8 @@ pub struct File {
     pub requires_python: Option<String>,
     /// Where its provenance is to be found.
     pub provenance: Option<String>,
+    /// When it was uploaded, where the page tells.
+    pub uploaded_at: Option<Timestamp>,
     /// All members as they were written.
     pub members: Members,
 }
@@ -142,6 +147,7 @@ impl Document {
         let size_bytes = 5 * body.len() + 4_096;
         let body_bytes = body.len();
         let digest = blake3::hash(body);
+        let newest = newest(&files);
         Self {
             project,
             digest,
@@ -154,7 +160,22 @@ impl Document {
             body_bytes,
             size_bytes,
             by_name,
+            newest,
         }
+    }
+
+    /// A file as it is judged: a version is as young as its newest file, for a file that is added late
+    /// is a way in.
+    #[must_use]
+    pub fn candidate<'a>(&self, file: &'a File) -> Candidate<'a> {
+        let version = file.version.as_ref();
+        Candidate::published(version, version.map_or(file.uploaded_at, |v| self.published_at(v)))
+    }
+
+    /// When the newest file of a version was uploaded, where all of them tell.
+    #[must_use]
+    pub fn published_at(&self, version: &Version) -> Option<Timestamp> {
+        self.newest.get(version.as_str()).copied().flatten()
     }
 
     /// A file by its name.
@@ -162,6 +183,20 @@ impl Document {
     pub fn file(&self, name: &Filename) -> Option<&File> {
         self.files.get(*self.by_name.get(name)?)
     }
+}
+
+fn newest(files: &[File]) -> HashMap<String, Option<Timestamp>> {
+    let mut newest = HashMap::new();
+    for File { version, uploaded_at, .. } in files {
+        let Some(version) = version else { continue };
+        match newest.get_mut(version.as_str()) {
+            None => drop(newest.insert(version.as_str().to_owned(), *uploaded_at)),
+            Some(known) => {
+                *known = (*known).zip(*uploaded_at).map(|(a, b): (Timestamp, _)| a.max(b));
+            }
+        }
+    }
+    newest
 }
 
 /// The page cannot be read.

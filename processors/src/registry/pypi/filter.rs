@@ -1,16 +1,19 @@
-//! What the rules make of a page: which files are hidden, which are marked, which stay.
+//! What becomes of a page: which files are hidden, which are marked, which stay.
 
 use std::{collections::BTreeSet, sync::Arc};
 
 use weir_aggregates::registry::{
-    rule::{CompiledRule, RuleSet},
-    verdict::{Verdict, judge_among},
+    dossier::Dossier,
+    verdict::{Candidate, Objection},
     version::Version,
 };
-use weir_events::registry::{Ecosystem, Mask};
+use weir_events::{
+    registry::{Ecosystem, Mask},
+    timestamp::Timestamp,
+};
 
 use super::document::{Document, Yanked};
-use crate::registry::gate::{Changed, told};
+use crate::registry::{gate::Changed, judging::Judging};
 
 /// What becomes of a file in a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,11 +26,9 @@ pub enum Fate {
     Hide,
 }
 
-/// What the rules make of a page.
+/// What becomes of a page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Filtered {
-    /// The policy it was judged by.
-    pub revision: i64,
     /// One fate for each file of the page, in its order.
     pub files: Vec<Fate>,
     /// Versions left out, and files left out that tell no version.
@@ -38,6 +39,8 @@ pub struct Filtered {
     pub versions: Option<Vec<String>>,
     /// The newest version that may be downloaded; a final release where there is one.
     pub newest_allowed: Option<String>,
+    /// When the first version that is too young is old enough.
+    pub ripens_at: Option<Timestamp>,
 }
 
 impl Changed for Filtered {
@@ -48,24 +51,28 @@ impl Changed for Filtered {
     fn marked(&self) -> &[String] {
         &self.marked
     }
+
+    fn ripens_at(&self) -> Option<Timestamp> {
+        self.ripens_at
+    }
 }
 
 /// Judges every file of a page.
 #[must_use]
-pub fn filter(document: &Document, rules: &RuleSet) -> Filtered {
-    let about = rules.about(Ecosystem::Pypi, document.project.as_str());
+pub fn filter(document: &Document, dossier: &Dossier) -> Filtered {
+    let mut judging = Judging::by(dossier);
     let (mut hidden, mut marked) = (BTreeSet::new(), BTreeSet::new());
     let (mut listed, mut removed) = (BTreeSet::new(), BTreeSet::new());
     let mut newest: Option<&Version> = None;
     let mut files = Vec::with_capacity(document.files.len());
     for file in &document.files {
-        let fate = match judge_among(&about, file.version.as_ref()) {
-            Verdict::Allow => {
+        let fate = match judging.refusal(&document.candidate(file)) {
+            None => {
                 let version = file.version.as_ref().filter(|_| file.yanked == Yanked::No);
                 newest = better(newest, version);
                 Fate::Keep
             }
-            Verdict::Block { rule } => fate_of(&rule),
+            Some(objection) => fate_of(&objection),
         };
         let name = || {
             let version = file.version.as_ref().map(Version::as_str);
@@ -89,8 +96,8 @@ pub fn filter(document: &Document, rules: &RuleSet) -> Filtered {
             if listed.contains(&version) {
                 return true;
             }
-            let gone = removed.contains(&version)
-                || matches!(judge_among(&about, Some(&version)), Verdict::Block { rule } if rule.rule.mask == Mask::Hide);
+            let gone =
+                removed.contains(&version) || dossier.judge(&Candidate::of(Some(&version))).hides();
             if gone {
                 hidden.insert((*text).clone());
             }
@@ -99,19 +106,19 @@ pub fn filter(document: &Document, rules: &RuleSet) -> Filtered {
         versions.iter().filter(stays).cloned().collect()
     });
     Filtered {
-        revision: rules.revision,
         files,
         hidden: hidden.into_iter().collect(),
         marked: marked.into_iter().collect(),
         versions,
         newest_allowed: newest.map(ToString::to_string),
+        ripens_at: judging.ripens_at(),
     }
 }
 
-fn fate_of(rule: &CompiledRule) -> Fate {
-    match rule.rule.mask {
+fn fate_of(objection: &Objection) -> Fate {
+    match objection.mask {
         Mask::Hide => Fate::Hide,
-        Mask::Mark => Fate::Mark(told(rule).into()),
+        Mask::Mark => Fate::Mark(objection.to_string().into()),
         Mask::DenyOnly => Fate::Keep,
     }
 }
@@ -124,7 +131,7 @@ fn better<'a>(a: Option<&'a Version>, b: Option<&'a Version>) -> Option<&'a Vers
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::registry::pypi::testing::{page, rule, rules};
+    use crate::registry::pypi::testing::{known, page, rule};
 
     fn six() -> Document {
         page("six", &["1.16.0", "1.17.0", "2.0rc1"])
@@ -132,19 +139,19 @@ mod tests {
 
     #[test]
     fn each_mask_looks_different_in_the_list() {
-        let marked = filter(&six(), &rules(&[rule(1, "six", ">=1.17", Mask::Mark)]));
+        let marked = filter(&six(), &known("six", &[rule(1, "six", ">=1.17", Mask::Mark)]));
         let text = "Blocked by Weir: too young (rule 019a0000-0000-7000-8000-000000000001)";
         let mark = Fate::Mark(text.into());
         assert_eq!(marked.files, [Fate::Keep, mark.clone(), mark]);
         assert_eq!((marked.marked.join(" "), marked.hidden.len()), ("1.17.0 2.0rc1".to_owned(), 0));
         assert_eq!(marked.versions.as_ref().unwrap().len(), 3);
 
-        let hidden = filter(&six(), &rules(&[rule(1, "six", ">=1.17", Mask::Hide)]));
+        let hidden = filter(&six(), &known("six", &[rule(1, "six", ">=1.17", Mask::Hide)]));
         assert_eq!(hidden.files, [Fate::Keep, Fate::Hide, Fate::Hide]);
         assert_eq!(hidden.versions, Some(vec!["1.16.0".to_owned()]));
         assert_eq!(hidden.hidden, ["1.17.0", "2.0rc1"]);
 
-        let denied = filter(&six(), &rules(&[rule(1, "six", ">=1.17", Mask::DenyOnly)]));
+        let denied = filter(&six(), &known("six", &[rule(1, "six", ">=1.17", Mask::DenyOnly)]));
         assert_eq!(denied.files, [Fate::Keep, Fate::Keep, Fate::Keep]);
         assert!(denied.hidden.is_empty() && denied.marked.is_empty());
         assert_eq!(denied.newest_allowed.as_deref(), Some("1.16.0"));
@@ -152,7 +159,7 @@ mod tests {
 
     #[test]
     fn the_newest_allowed_version_is_a_final_release_where_there_is_one() {
-        let newest = |rule| filter(&six(), &rules(&[rule])).newest_allowed;
+        let newest = |rule| filter(&six(), &known("six", &[rule])).newest_allowed;
         assert_eq!(newest(rule(1, "seven", "*", Mask::Mark)).as_deref(), Some("1.17.0"));
         assert_eq!(newest(rule(1, "six", "<2", Mask::Mark)), None);
         assert_eq!(newest(rule(1, "six", "<=1.17", Mask::Mark)).as_deref(), Some("2.0rc1"));
@@ -163,9 +170,9 @@ mod tests {
     fn a_version_without_files_goes_only_when_it_is_hidden() {
         let mut page = six();
         page.versions.as_mut().unwrap().push("3.0".to_owned());
-        let kept = filter(&page, &rules(&[rule(1, "six", ">=3", Mask::Mark)]));
+        let kept = filter(&page, &known("six", &[rule(1, "six", ">=3", Mask::Mark)]));
         assert!(kept.versions.unwrap().contains(&"3.0".to_owned()) && kept.marked.is_empty());
-        let gone = filter(&page, &rules(&[rule(1, "six", ">=3", Mask::Hide)]));
+        let gone = filter(&page, &known("six", &[rule(1, "six", ">=3", Mask::Hide)]));
         assert!(!gone.versions.unwrap().contains(&"3.0".to_owned()));
         assert_eq!(gone.hidden, ["3.0"]);
     }
@@ -176,7 +183,7 @@ mod tests {
             "six",
             &["six-1.0.win32.exe", "six-1.0.tar.gz"],
         );
-        let filtered = filter(&page, &rules(&[rule(1, "six", ">=99", Mask::Hide)]));
+        let filtered = filter(&page, &known("six", &[rule(1, "six", ">=99", Mask::Hide)]));
         assert_eq!(filtered.files, [Fate::Hide, Fate::Keep]);
         assert_eq!(filtered.hidden, ["six-1.0.win32.exe"]);
     }

@@ -140,6 +140,8 @@ fn read_file(project: &Project, page: &Url, anchor: &Element<'_>) -> Option<File
         gpg_sig,
         requires_python,
         provenance,
+        // Pages in HTML do not tell.
+        uploaded_at: None,
         members,
     })
 }

@@ -91,6 +91,7 @@ fn read_file(project: &Project, page: &Url, members: Members) -> Option<File> {
         gpg_sig: optional(get(&members, "gpg-sig")),
         requires_python: optional(get(&members, "requires-python")),
         provenance: optional(get(&members, "provenance")),
+        uploaded_at: optional(get(&members, "upload-time")),
         members,
     })
 }

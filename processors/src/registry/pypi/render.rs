@@ -223,7 +223,7 @@ mod tests {
             filename::Project,
             filter::filter,
             html as html_page, json as json_page,
-            testing::{rule, rules},
+            testing::{known, rule},
         },
     };
 
@@ -236,7 +236,7 @@ mod tests {
 
     fn rendered(body: &str, given: &[Rule], form: Form) -> String {
         let document = document(body);
-        render(&document, &filter(&document, &rules(given)), form)
+        render(&document, &filter(&document, &known(document.project.as_str(), given)), form)
     }
 
     #[test]

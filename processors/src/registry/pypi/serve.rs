@@ -41,10 +41,10 @@ impl<C: CachePlugin> Pypi<C> {
             Target::File { project, filename } => {
                 let (open, artifact) = self.find(index, project, filename, &asking).await?;
                 let open = open.without_room();
-                let instead = |rules| {
+                let instead = |dossier| {
                     let open = open.clone();
                     async move {
-                        let page = self.pages.page(&open, &rules, Form::Json).await.ok()?;
+                        let page = self.pages.page(&open, &dossier, Form::Json).await.ok()?;
                         page.filtered.newest_allowed.clone()
                     }
                 };
@@ -63,8 +63,8 @@ impl<C: CachePlugin> Pypi<C> {
     ) -> Result<Answer, Otherwise> {
         let open = index.get(project, index.keeping().ttl, &asking.trail).await;
         let open = open.map_err(|fault| Gate::<C, Plain>::no_list(&fault))?;
-        let rules = self.gate.rules()?;
-        let page = self.pages.page(&open, &rules, form).await;
+        let dossier = self.gate.about(project.as_str(), caller)?;
+        let page = self.pages.page(&open, &dossier, form).await;
         let page = page.map_err(|_| Gate::<C, Plain>::stopping())?;
         let digest = open.document.digest;
         // What is written takes no room any more.
@@ -72,7 +72,7 @@ impl<C: CachePlugin> Pypi<C> {
         let listed = Listed {
             package: project.as_str(),
             digest,
-            revision: rules.revision,
+            dossier: &dossier,
             content_type: form.content_type(),
         };
         self.gate.list(&listed, &page, asking, caller).await
@@ -91,9 +91,12 @@ impl<C: CachePlugin> Pypi<C> {
             let open = index.get(project, max_age, &asking.trail).await;
             let open = open.map_err(|fault| Gate::<C, Plain>::no_list(&fault))?;
             if let Some(wanted) = wanted(index, &open.document, filename) {
+                let version = filename.version(project);
+                let published_at = version.as_ref().and_then(|v| open.document.published_at(v));
                 let artifact = Artifact {
                     package: project.to_string(),
-                    version: filename.version(project),
+                    published_at,
+                    version,
                     file: filename.to_string(),
                     wanted,
                 };

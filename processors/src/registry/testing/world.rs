@@ -6,11 +6,11 @@ use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use tempfile::TempDir;
 use uuid::Uuid;
-use weir_aggregates::registry::rule::RuleSet;
+use weir_aggregates::registry::facts::Facts;
 use weir_events::registry::{Ecosystem, Event, Rule};
 use weir_log::lifecycle::Lifecycle;
 
-use super::{Fake, names, until};
+use super::{Fake, facts, names, until};
 use crate::{
     caller::Caller,
     outbound::{Limits, Outbound, ReachFault},
@@ -52,7 +52,7 @@ pub(crate) trait Tested: RegistryPlugin + Sized {
 pub(crate) struct World<P> {
     pub(crate) plugin: Arc<P>,
     pub(crate) upstream: Fake,
-    pub(crate) set_rules: Box<dyn Fn(RuleSet) + Send + Sync>,
+    pub(crate) set_facts: Box<dyn Fn(Facts) + Send + Sync>,
     pub(crate) outbound: Outbound,
     pub(crate) lifecycle: Lifecycle,
     _root: TempDir,
@@ -70,19 +70,19 @@ impl<P: Tested> World<P> {
         adjust(&mut config);
         let root = tempfile::tempdir().unwrap();
         let (cache, _) = FileCache::open(root.path().to_owned(), 1 << 30).await.unwrap();
-        let (policy, set_rules) = Policy::by_hand(RuleSet::default());
+        let (policy, set_facts) = Policy::by_hand(Facts::default());
         let outbound = Outbound::new(INSTANCE, Limits::default()).unwrap();
         let ledger = Ledger::in_memory_of(P::ECOSYSTEM);
         let ours = outbound.clone();
         let parts = Parts { policy, ledger, outbound: ours, cache, lifecycle: &lifecycle };
         let plugin = Arc::new(P::made(&config, parts).unwrap());
-        let set_rules = Box::new(set_rules);
-        Self { plugin, upstream, set_rules, outbound, lifecycle, _root: root }
+        let set_facts = Box::new(set_facts);
+        Self { plugin, upstream, set_facts, outbound, lifecycle, _root: root }
     }
 
     /// Sets the rules, as of a revision.
     pub(crate) fn rules(&self, revision: i64, rules: &[Rule]) {
-        (self.set_rules)(RuleSet::compile(revision, rules));
+        (self.set_facts)(facts(revision, rules));
     }
 
     pub(crate) async fn get(&self, path: &str) -> Answer {

@@ -71,8 +71,11 @@ async fn a_list_is_revalidated_and_never_unchanged_across_policies() {
         (StatusCode::NOT_MODIFIED, &list.headers[ETAG])
     );
     assert!(matches!(again.body, Body::Empty));
-    // Another policy, even if it says nothing about serde.
     weir.rules(9, &[rule(1, "syn", "*", Mask::Mark)]);
+    let other = weir.ask(Method::GET, SERDE, &known).await.status;
+    assert_eq!(other, StatusCode::NOT_MODIFIED, "what is not about serde changes nothing");
+    // Another policy for serde, even if it does not touch any version there is.
+    weir.rules(10, &[rule(1, "serde", "=9.9.9", Mask::Mark)]);
     assert_eq!(weir.ask(Method::GET, SERDE, &known).await.status, StatusCode::OK);
 }
 

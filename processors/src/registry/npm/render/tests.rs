@@ -10,7 +10,7 @@ use crate::{
     registry::npm::{
         filter::filter,
         name::Name,
-        testing::{rule, rules},
+        testing::{known, rule},
     },
 };
 
@@ -35,7 +35,7 @@ fn document(body: &str) -> Document {
 
 fn rendered(body: &str, given: &[Rule], form: Form) -> String {
     let document = document(body);
-    render(&document, &filter(&document, &rules(given)), form, BASE)
+    render(&document, &filter(&document, &known("@s/n", given)), form, BASE)
 }
 
 /// The full form with what nobody could hold made readable.
@@ -151,7 +151,7 @@ fn what_a_cut_down_packument_leaves_out_is_supplied_where_clients_need_it() {
 #[test]
 fn one_version_is_written_as_in_the_full_form() {
     let document = document(PACKUMENT);
-    let mark = rules(&[rule(1, "@s/n", "1.1.0", Mask::Mark)]);
+    let mark = known("@s/n", &[rule(1, "@s/n", "1.1.0", Mask::Mark)]);
     let filtered = filter(&document, &mark);
     let page = render(&document, &filtered, Form::Full, BASE);
     for at in 0..3 {
@@ -214,7 +214,7 @@ proptest! {
             .map(|((versions, mask), n)| rule(n, "@s/n", versions, *mask))
             .collect();
         let document = document(&body);
-        let filtered = filter(&document, &rules(&given));
+        let filtered = filter(&document, &known("@s/n", &given));
         // What no reader could hold is made readable.
         let read = |form| {
             let page = render(&document, &filtered, form, BASE).replace("1e999", "1");

@@ -80,9 +80,12 @@ async fn each_form_is_revalidated_by_itself_and_never_unchanged_across_policies(
     }
     let other = [(ACCEPT, NPM), (IF_NONE_MATCH, etags[1].as_str())];
     assert_eq!(weir.ask(Method::GET, "/pad", &other).await.status, StatusCode::OK);
-    // Another policy, even if it says nothing about this package.
-    weir.rules(9, &[rule(1, "other", "*", Mask::Mark)]);
     let again = [(ACCEPT, NPM), (IF_NONE_MATCH, etags[0].as_str())];
+    weir.rules(9, &[rule(1, "other", "*", Mask::Mark)]);
+    let other = weir.ask(Method::GET, "/pad", &again).await.status;
+    assert_eq!(other, StatusCode::NOT_MODIFIED, "what is not about pad changes nothing");
+    // Another policy for pad, even if it does not touch any version there is.
+    weir.rules(10, &[rule(1, "pad", "9.9.9", Mask::Mark)]);
     assert_eq!(weir.ask(Method::GET, "/pad", &again).await.status, StatusCode::OK);
 }
 

@@ -57,10 +57,13 @@ async fn a_page_is_revalidated_and_never_unchanged_across_policies() {
         (StatusCode::NOT_MODIFIED, &page.headers[ETAG])
     );
     assert!(matches!(again.body, Body::Empty));
-    // Another form, and another policy even if it says nothing about six.
     let html = weir.get_with("/simple/six/", IF_NONE_MATCH, &etag).await;
     assert_eq!(html.status, StatusCode::OK);
     weir.rules(9, &[rule(1, "seven", "*", Mask::Mark)]);
+    let other = weir.ask(Method::GET, "/simple/six/", &accept).await.status;
+    assert_eq!(other, StatusCode::NOT_MODIFIED, "what is not about six changes nothing");
+    // Another policy for six, even if it does not touch any version there is.
+    weir.rules(10, &[rule(1, "six", "==9.9", Mask::Mark)]);
     assert_eq!(weir.ask(Method::GET, "/simple/six/", &accept).await.status, StatusCode::OK);
 }
 

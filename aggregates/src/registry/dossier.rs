@@ -1,0 +1,225 @@
+//! Everything that is known about one package, and the judgement on its versions: a pure function.
+
+use std::sync::Arc;
+
+use blake3::Hash;
+use weir_events::{
+    registry::{
+        Ecosystem,
+        advisory::{Class, Severity},
+        policy::{EcosystemSettings, Mode, Settings, Unrated},
+    },
+    timestamp::Timestamp,
+};
+
+use super::{
+    advisory::{finding::Finding, set::Said},
+    rule::CompiledRule,
+    verdict::{Candidate, Excuse, MINIMUM_AGE, Objection, Verdict},
+    waiver::CompiledWaiver,
+};
+
+const SECONDS_AN_HOUR: i64 = 3_600;
+
+/// Everything that is known about one package, for one who asks. Cheap to keep: what is large is
+/// shared.
+#[derive(Debug, Clone)]
+pub struct Dossier {
+    /// The policy: the position of the last event that changed what is gone by.
+    pub revision: i64,
+    /// What of it concerns this package and who asks: two dossiers of one key judge alike, but for
+    /// the time that goes by.
+    pub key: Hash,
+    pub(super) ecosystem: Ecosystem,
+    pub(super) now: Timestamp,
+    pub(super) settings: Arc<Settings>,
+    /// Rules about the package, the strictest first.
+    pub(super) rules: Vec<Arc<CompiledRule>>,
+    pub(super) said: Said,
+    /// Waivers in force about the package, for who asks.
+    pub(super) waivers: Vec<Arc<CompiledWaiver>>,
+    /// Why nothing may pass, whatever it is.
+    pub(super) unread: Option<Arc<Objection>>,
+}
+
+impl Dossier {
+    /// The ecosystem.
+    #[must_use]
+    pub const fn ecosystem(&self) -> Ecosystem {
+        self.ecosystem
+    }
+
+    /// As of when it judges.
+    #[must_use]
+    pub const fn now(&self) -> Timestamp {
+        self.now
+    }
+
+    /// What sources say of the package.
+    #[must_use]
+    pub const fn said(&self) -> &Said {
+        &self.said
+    }
+
+    /// Rules about the package, the strictest first.
+    #[must_use]
+    pub fn rules(&self) -> &[Arc<CompiledRule>] {
+        &self.rules
+    }
+
+    /// Whether no version can be refused, so that none needs to be looked at.
+    #[must_use]
+    pub fn is_silent(&self) -> bool {
+        self.rules.is_empty()
+            && self.said.is_empty()
+            && self.unread.is_none()
+            && self.min_age_hours() == 0
+    }
+
+    /// Judges a version.
+    pub fn judge(&self, candidate: &Candidate<'_>) -> Verdict {
+        if let Some(objection) = self.objection(candidate, &self.waivers) {
+            return match self.own().mode {
+                Mode::Enforce => Verdict::Block(objection),
+                Mode::Audit => Verdict::Warn(objection),
+            };
+        }
+        if let Some(excuse) = self.waived(candidate) {
+            return Verdict::Excused(excuse);
+        }
+        match self.exempted(candidate) {
+            Some(advisory) => Verdict::Excused(Excuse::Fix { advisory }),
+            None => Verdict::Allow,
+        }
+    }
+
+    /// When a version that is too young now is old enough.
+    #[must_use]
+    pub fn ripens_at(&self, candidate: &Candidate<'_>) -> Option<Timestamp> {
+        let hours = i64::from(self.min_age_hours());
+        let at = candidate.born_at()?.plus_seconds(hours * SECONDS_AN_HOUR);
+        (hours > 0 && at > self.now).then_some(at)
+    }
+
+    /// Every objection to a version, whatever is waived: the rules, the advisories that count, the
+    /// age. For those who explain.
+    #[must_use]
+    pub fn objections(&self, candidate: &Candidate<'_>) -> Vec<Arc<Objection>> {
+        let rules = self.rules.iter().filter(|rule| rule.forbids(candidate));
+        let rules = rules.map(|rule| Arc::clone(rule.objection()));
+        let about = self.said.about();
+        let findings = about.findings(candidate.version);
+        let counts = |finding: &&Finding<'_>| self.counts(finding.class(), finding.severity());
+        let findings = findings.iter().filter(counts).map(|finding| self.of_finding(finding));
+        let unread = self.unread.iter().cloned();
+        unread.chain(rules).chain(findings).chain(self.young(candidate)).collect()
+    }
+
+    /// The strictest objection that is not waived; of equally strict ones the first.
+    fn objection(
+        &self,
+        candidate: &Candidate<'_>,
+        waivers: &[Arc<CompiledWaiver>],
+    ) -> Option<Arc<Objection>> {
+        if let Some(unread) = &self.unread {
+            return Some(Arc::clone(unread));
+        }
+        let waived = |names: &[&str], class| {
+            waivers.iter().any(|waiver| waiver.covers(candidate, names, class))
+        };
+        let rule = self.rules.iter().find(|rule| {
+            rule.forbids(candidate) && !waived(&[&rule.rule.id], Class::Vulnerability)
+        });
+        let rule = rule.map(|rule| Arc::clone(rule.objection()));
+        let about = self.said.about();
+        let finding = about.worst(candidate.version, |finding| {
+            self.counts(finding.class(), finding.severity())
+                && (waivers.is_empty() || !waived(&names_of(finding), finding.class()))
+        });
+        let finding = finding.map(|finding| self.of_finding(&finding));
+        let young = self.young(candidate).filter(|_| {
+            self.fix(candidate).is_none() && !waived(&[MINIMUM_AGE], Class::Vulnerability)
+        });
+        Objection::stricter(Objection::stricter(rule, finding), young)
+    }
+
+    /// What would be said of a version that passes if there were no waivers, and which one it is.
+    fn waived(&self, candidate: &Candidate<'_>) -> Option<Excuse> {
+        if self.waivers.is_empty() {
+            return None;
+        }
+        let objection = self.objection(candidate, &[])?;
+        let class = objection.cited.as_ref().map_or(Class::Vulnerability, |cited| cited.class);
+        let about = self.said.about();
+        let findings = about.findings(candidate.version);
+        let finding = findings.iter().find(|finding| finding.id() == objection.id());
+        let names = finding.map_or_else(|| vec![objection.id()], names_of);
+        let waiver = self.waivers.iter().find(|waiver| waiver.covers(candidate, &names, class))?;
+        Some(Excuse::Waiver { id: waiver.waiver.id.clone(), objection: Arc::clone(&objection) })
+    }
+
+    fn own(&self) -> EcosystemSettings {
+        super::settings::of(&self.settings, self.ecosystem)
+    }
+
+    fn min_age_hours(&self) -> u32 {
+        self.own().min_age_hours
+    }
+
+    /// Whether a warning is bad enough.
+    fn counts(&self, class: Class, severity: Severity) -> bool {
+        match (class, severity) {
+            (Class::Malware, _) => true,
+            (Class::Notice, _) => false,
+            (Class::Vulnerability, Severity::Unknown) => self.settings.unrated == Unrated::Block,
+            (Class::Vulnerability, severity) => severity >= self.settings.severity_floor.0,
+        }
+    }
+
+    fn of_finding(&self, finding: &Finding<'_>) -> Arc<Objection> {
+        let mask = match finding.class() {
+            Class::Malware => self.settings.masks.malware,
+            Class::Vulnerability | Class::Notice => self.settings.masks.vulnerability,
+        };
+        Arc::new(Objection::of_finding(finding, mask))
+    }
+
+    /// What its age says against a version; one whose age nobody tells is too young (fail closed).
+    fn young(&self, candidate: &Candidate<'_>) -> Option<Arc<Objection>> {
+        let hours = self.min_age_hours();
+        if hours == 0 {
+            return None;
+        }
+        let reason = match candidate.born_at() {
+            None => format!("nobody tells how old it is, and it must be {hours} h old"),
+            Some(born_at) => {
+                self.ripens_at(candidate)?;
+                // As text of one value for a version, not one for each second that goes by.
+                format!("published at {born_at}, and it must be {hours} h old")
+            }
+        };
+        let mask = self.settings.masks.young;
+        let source = MINIMUM_AGE.to_owned();
+        Some(Arc::new(Objection { source, reason, mask, rule_id: None, cited: None }))
+    }
+
+    /// The advisory because of which a version may be younger: it is what fixes it.
+    fn fix(&self, candidate: &Candidate<'_>) -> Option<String> {
+        let version = candidate.version.filter(|_| self.own().fix_exemption)?;
+        self.said.fixed_in(version, |class, severity| self.counts(class, severity))
+    }
+
+    /// The same, where the version would be too young otherwise.
+    fn exempted(&self, candidate: &Candidate<'_>) -> Option<String> {
+        self.young(candidate)?;
+        self.fix(candidate)
+    }
+}
+
+/// All names of what is found.
+fn names_of<'a>(finding: &Finding<'a>) -> Vec<&'a str> {
+    finding.aliases().chain([finding.id()]).collect()
+}
+
+#[cfg(test)]
+mod tests;

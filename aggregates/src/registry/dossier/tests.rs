@@ -1,0 +1,376 @@
+use proptest::prelude::*;
+use weir_events::registry::{
+    Mask, Rule,
+    advisory::{Advisory, AdvisoryPublished, Affected, End, Window},
+    policy::{SettingsChanged, Waiver, WaiverGranted},
+};
+
+use super::*;
+use crate::registry::{
+    advisory::digest,
+    facts::Facts,
+    rule::RuleSet,
+    testing::{id, rule, rule_of},
+    verdict::RULES,
+    version::Version,
+};
+
+const HOUR: i64 = 3_600;
+const NOW: Timestamp = Timestamp::EPOCH.plus_seconds(1_000 * HOUR);
+
+/// What is said of `six`: affected from 1.2 to before 1.4.
+fn advisory(id: &str, class: Class, severity: Severity) -> Advisory {
+    let window = Window { introduced: Some("1.2".to_owned()), end: End::Fixed("1.4".to_owned()) };
+    let affected = Affected {
+        package: "six".to_owned(),
+        severity,
+        versions: vec![],
+        windows: vec![window],
+        widened: false,
+    };
+    let mut advisory = Advisory {
+        source: "osv".to_owned(),
+        ecosystem: Ecosystem::Pypi,
+        id: id.to_owned(),
+        aliases: vec!["CVE-2026-1".to_owned()],
+        class,
+        summary: "six times seven is not always 42".to_owned(),
+        modified: None,
+        affected: vec![affected],
+        digest: String::new(),
+    };
+    advisory.digest = digest::of(&advisory).to_hex().to_string();
+    advisory
+}
+
+fn waiver(waives: &[&str]) -> Waiver {
+    Waiver {
+        id: id(90),
+        ecosystem: Ecosystem::Pypi,
+        package: "six".to_owned(),
+        versions: "<1.3.5".to_owned(),
+        waives: waives.iter().map(|id| (*id).to_owned()).collect(),
+        token: None,
+        reason: "reviewed".to_owned(),
+        owner: "ann".to_owned(),
+        expires_at: NOW.plus_seconds(HOUR),
+    }
+}
+
+#[derive(Default)]
+struct Given {
+    rules: Vec<Rule>,
+    advisories: Vec<Advisory>,
+    waivers: Vec<Waiver>,
+    settings: Settings,
+}
+
+impl Given {
+    fn facts(&self) -> Facts {
+        let mut facts = Facts::of_rules(RuleSet::compile(1, &self.rules));
+        let settings = SettingsChanged { settings: self.settings.clone() };
+        facts.apply(2, &settings.into());
+        for advisory in &self.advisories {
+            facts.apply(3, &AdvisoryPublished { advisory: advisory.clone() }.into());
+        }
+        for waiver in &self.waivers {
+            let (requested_by, granted_by) = ("ann".to_owned(), "bob".to_owned());
+            let granted = WaiverGranted { waiver: waiver.clone(), requested_by, granted_by };
+            facts.apply(4, &granted.into());
+        }
+        facts.settle();
+        facts
+    }
+
+    fn dossier_for(&self, token: Option<&str>) -> Dossier {
+        self.facts().about(Ecosystem::Pypi, "Six", token, NOW)
+    }
+
+    fn judge(&self, version: &str) -> Verdict {
+        let version = Version::parse(Ecosystem::Pypi, version);
+        self.dossier_for(None).judge(&Candidate::of(Some(&version)))
+    }
+
+    fn blocked_by(&self, version: &str) -> Option<String> {
+        self.judge(version).refusal().map(|objection| objection.id().to_owned())
+    }
+}
+
+fn of_rules(rules: &[Rule]) -> Given {
+    Given { rules: rules.to_vec(), ..Given::default() }
+}
+
+fn of_advisory(class: Class, severity: Severity) -> Given {
+    let name = if class == Class::Malware { "MAL-2026-1" } else { "GHSA-1" };
+    Given { advisories: vec![advisory(name, class, severity)], ..Given::default() }
+}
+
+#[test]
+fn a_version_is_judged_by_name_in_any_spelling_and_by_constraint() {
+    let given = of_rules(&[rule(1, "SIX", ">=1.17", Mask::Mark)]);
+    assert_eq!(given.blocked_by("1.17.0"), Some(id(1)));
+    assert_eq!(given.blocked_by("2.0rc1"), Some(id(1)));
+    assert_eq!(given.judge("1.16.0"), Verdict::Allow);
+    let other = given.facts().about(Ecosystem::Npm, "six", None, NOW);
+    assert!(other.is_silent());
+    let untold = given.dossier_for(None).judge(&Candidate::default());
+    assert!(!untold.allowed(), "what tells no version falls under every rule about its package");
+}
+
+#[test]
+fn packages_of_every_ecosystem_are_judged_by_their_own_names_and_versions() {
+    for (ecosystem, package, versions, spelt, inside, outside) in [
+        (Ecosystem::Pypi, "Foo.Bar", "<1.3", "foo_bar", "1.3rc1", "1.3"),
+        (Ecosystem::Npm, "left-pad", "<1.3.0", "Left-Pad", "1.3.0-beta", "1.3.0"),
+        (Ecosystem::Npm, "@acme/*", "^1 || 3.x", "@Acme/tool", "3.0.0-rc.1", "2.0.0"),
+        (Ecosystem::Cargo, "serde_json", "=1.2.3", "Serde-JSON", "1.2.3+build", "1.2.4"),
+        (Ecosystem::Cargo, "tokio*", "0.2", "tokio_util", "0.2.25", "0.3.0"),
+        (
+            Ecosystem::Go,
+            "example.com/Mod",
+            "<v1.4.0",
+            "example.com/Mod",
+            "v1.4.0-0.20200101000000-abcdefabcdef",
+            "v2.0.0+incompatible",
+        ),
+        (Ecosystem::Docker, "alpine", "3.1*", "library/alpine", "3.18", "latest"),
+        (Ecosystem::Docker, "library/alpine", "latest", "alpine", "latest", "edge"),
+    ] {
+        let given = of_rules(&[rule_of(ecosystem, 1, package, versions, Mask::Mark)]);
+        let dossier = given.facts().about(ecosystem, spelt, None, NOW);
+        let allowed = |version| {
+            let version = Version::parse(ecosystem, version);
+            dossier.judge(&Candidate::of(Some(&version))).allowed()
+        };
+        assert!(!allowed(inside), "{ecosystem}: {package} {versions} forbids {inside}");
+        assert!(allowed(outside), "{ecosystem}: {package} {versions} allows {outside}");
+        assert!(!dossier.judge(&Candidate::default()).allowed());
+    }
+}
+
+#[test]
+fn of_several_rules_the_strictest_that_matches_speaks() {
+    let given = of_rules(&[
+        rule(1, "six", ">=1.17", Mask::Mark),
+        rule(2, "six", ">=2", Mask::Hide),
+        rule(3, "*", "*", Mask::DenyOnly),
+    ]);
+    assert_eq!(given.blocked_by("2.0"), Some(id(2)));
+    assert_eq!(given.blocked_by("1.17"), Some(id(1)));
+    assert_eq!(given.blocked_by("1.0"), Some(id(3)));
+}
+
+#[test]
+fn an_advisory_blocks_with_its_evidence_and_says_what_fixes_it() {
+    let given = of_advisory(Class::Vulnerability, Severity::High);
+    let verdict = given.judge("1.3");
+    let objection = verdict.refusal().unwrap();
+    let cited = objection.cited.as_ref().unwrap();
+    assert_eq!((objection.source.as_str(), objection.mask), ("osv", Mask::Mark));
+    assert_eq!(cited.fixed_by.as_deref(), Some("1.4"));
+    assert_eq!(cited.hit.to_string(), "1.2 to before 1.4");
+    assert_eq!(cited.digest, given.advisories[0].digest);
+    assert_eq!(
+        objection.to_string(),
+        "Blocked by Weir: GHSA-1 (high severity, fixed in 1.4): six times seven is not always 42"
+    );
+    assert_eq!(given.judge("1.4"), Verdict::Allow);
+}
+
+#[test]
+fn the_floor_and_the_class_say_which_advisories_count() {
+    for (class, severity, floor, unrated, counts) in [
+        (Class::Vulnerability, Severity::Medium, Severity::Medium, Unrated::Block, true),
+        (Class::Vulnerability, Severity::Low, Severity::Medium, Unrated::Block, false),
+        (Class::Vulnerability, Severity::High, Severity::Critical, Unrated::Block, false),
+        (Class::Vulnerability, Severity::Unknown, Severity::Critical, Unrated::Block, true),
+        (Class::Vulnerability, Severity::Unknown, Severity::Low, Unrated::Allow, false),
+        (Class::Malware, Severity::Unknown, Severity::Critical, Unrated::Allow, true),
+        (Class::Notice, Severity::Critical, Severity::Low, Unrated::Block, false),
+    ] {
+        let mut given = of_advisory(class, severity);
+        given.settings.severity_floor.0 = floor;
+        given.settings.unrated = unrated;
+        assert_eq!(!given.judge("1.3").allowed(), counts, "{class} {severity} {floor}");
+    }
+    let malware = of_advisory(Class::Malware, Severity::Unknown);
+    assert!(malware.judge("1.3").hides());
+}
+
+#[test]
+fn the_strictest_mask_speaks_whoever_says_it() {
+    let mut given = of_advisory(Class::Malware, Severity::Unknown);
+    given.rules = vec![rule(1, "six", "*", Mask::Mark)];
+    assert_eq!(given.blocked_by("1.3").as_deref(), Some("MAL-2026-1"));
+    given.rules[0].mask = Mask::Hide;
+    assert_eq!(given.blocked_by("1.3"), Some(id(1)));
+    let version = Version::parse(Ecosystem::Pypi, "1.3");
+    let all = given.dossier_for(None).objections(&Candidate::of(Some(&version)));
+    let ids: Vec<_> = all.iter().map(|objection| objection.id().to_owned()).collect();
+    assert_eq!(ids, [id(1), "MAL-2026-1".to_owned()]);
+}
+
+#[test]
+fn what_is_audited_only_passes_with_a_warning() {
+    let mut given = of_advisory(Class::Vulnerability, Severity::High);
+    let audit = EcosystemSettings { mode: Mode::Audit, ..own(Ecosystem::Pypi) };
+    given.settings.ecosystems = vec![audit];
+    let Verdict::Warn(objection) = given.judge("1.3") else { panic!("not warned") };
+    assert_eq!(objection.id(), "GHSA-1");
+    assert_eq!(given.judge("1.4"), Verdict::Allow);
+}
+
+fn own(ecosystem: Ecosystem) -> EcosystemSettings {
+    crate::registry::settings::default_of(ecosystem)
+}
+
+#[test]
+fn a_waiver_lets_pass_what_it_names_for_whom_it_names_and_malware_by_name_only() {
+    let mut given = of_advisory(Class::Vulnerability, Severity::High);
+    for (waives, passes) in
+        [(&[][..], true), (&["CVE-2026-1"], true), (&["GHSA-1"], true), (&["GHSA-2"], false)]
+    {
+        given.waivers = vec![waiver(waives)];
+        assert_eq!(given.judge("1.3").allowed(), passes, "{waives:?}");
+        assert!(!given.judge("1.3.9").allowed(), "outside of the waiver's versions");
+    }
+    given.waivers = vec![waiver(&[])];
+    let Verdict::Excused(Excuse::Waiver { id: by, objection }) = given.judge("1.3") else {
+        panic!("not excused")
+    };
+    assert_eq!((by, objection.id()), (id(90), "GHSA-1"));
+    assert_eq!(given.judge("1.1"), Verdict::Allow, "nothing is waived that nobody says");
+
+    given.waivers = vec![Waiver { token: Some("0a1b".to_owned()), ..waiver(&[]) }];
+    let version = Version::parse(Ecosystem::Pypi, "1.3");
+    let judged = |token| given.dossier_for(token).judge(&Candidate::of(Some(&version))).allowed();
+    assert!(judged(Some("0a1b")) && !judged(Some("ffff")) && !judged(None));
+    assert_ne!(given.dossier_for(Some("0a1b")).key, given.dossier_for(None).key);
+
+    let mut malware = of_advisory(Class::Malware, Severity::Unknown);
+    malware.waivers = vec![waiver(&[])];
+    assert!(!malware.judge("1.3").allowed());
+    malware.waivers = vec![waiver(&["MAL-2026-1"])];
+    assert!(malware.judge("1.3").allowed());
+    assert!(!malware.dossier_for(None).judge(&Candidate::default()).allowed());
+}
+
+#[test]
+fn a_waiver_of_a_rule_leaves_the_other_rules_in_force() {
+    let mut given = of_rules(&[rule(1, "six", "*", Mask::Hide), rule(2, "six", "1.3", Mask::Mark)]);
+    given.rules[1].versions = "==1.3".to_owned();
+    given.waivers = vec![waiver(&[&id(1)])];
+    assert_eq!(given.blocked_by("1.3"), Some(id(2)));
+    assert!(given.judge("1.2").allowed());
+    let dossier = given.dossier_for(None);
+    let late = given.facts().about(Ecosystem::Pypi, "six", None, NOW.plus_seconds(HOUR));
+    assert_ne!(dossier.key, late.key, "its time is over");
+    let version = Version::parse(Ecosystem::Pypi, "1.2");
+    assert!(!late.judge(&Candidate::of(Some(&version))).allowed());
+}
+
+/// A moment that was so many hours ago.
+fn ago(hours: i64) -> Timestamp {
+    NOW.plus_seconds(-hours * HOUR)
+}
+
+#[test]
+fn what_is_younger_than_it_must_be_does_not_pass_by_either_clock() {
+    let mut given = of_advisory(Class::Vulnerability, Severity::High);
+    given.settings.ecosystems =
+        vec![EcosystemSettings { min_age_hours: 72, ..own(Ecosystem::Pypi) }];
+    let dossier = given.dossier_for(None);
+    let version = Version::parse(Ecosystem::Pypi, "2.0");
+    let judged = |published_at, first_seen_at| {
+        let candidate = Candidate { version: Some(&version), published_at, first_seen_at };
+        (dossier.judge(&candidate).allowed(), dossier.ripens_at(&candidate))
+    };
+    assert_eq!(judged(Some(ago(72)), None), (true, None));
+    let tomorrow = Some(NOW.plus_seconds(HOUR));
+    assert_eq!(judged(Some(ago(71)), None), (false, tomorrow));
+    assert_eq!(judged(Some(ago(9_000)), Some(ago(71))), (false, tomorrow), "a forged date");
+    assert_eq!(judged(None, Some(ago(71))), (false, tomorrow));
+    assert_eq!(judged(None, Some(ago(72))), (true, None));
+    assert_eq!(judged(None, None), (false, None), "nobody tells: fail closed");
+    assert!(judged(Some(ago(-5)), None).1.is_some(), "published in the future");
+    let candidate = Candidate::published(Some(&version), Some(ago(1)));
+    let verdict = dossier.judge(&candidate);
+    assert_eq!(verdict.refusal().unwrap().id(), MINIMUM_AGE);
+}
+
+#[test]
+fn a_version_that_fixes_an_advisory_that_counts_may_be_younger_and_that_is_told() {
+    let mut given = of_advisory(Class::Vulnerability, Severity::High);
+    let strict = EcosystemSettings { min_age_hours: 72, ..own(Ecosystem::Pypi) };
+    given.settings.ecosystems = vec![strict];
+    let judged = |given: &Given, version: &str, hours| {
+        let version = Version::parse(Ecosystem::Pypi, version);
+        given.dossier_for(None).judge(&Candidate::published(Some(&version), Some(ago(hours))))
+    };
+    let exempted = Verdict::Excused(Excuse::Fix { advisory: "GHSA-1".to_owned() });
+    assert_eq!(judged(&given, "1.4", 1), exempted);
+    assert_eq!(judged(&given, "1.4", 99), Verdict::Allow);
+    assert!(!judged(&given, "1.4.1", 1).allowed(), "not the fix itself");
+    given.rules = vec![rule(1, "six", "*", Mask::Mark)];
+    assert!(!judged(&given, "1.4", 1).allowed(), "a rule counts all the same");
+    given.rules.clear();
+    given.advisories = vec![advisory("GHSA-1", Class::Vulnerability, Severity::Low)];
+    assert!(!judged(&given, "1.4", 1).allowed(), "what does not count needs no fix");
+    given.advisories = vec![advisory("GHSA-1", Class::Vulnerability, Severity::High)];
+    given.settings.ecosystems = vec![EcosystemSettings { fix_exemption: false, ..strict }];
+    assert!(!judged(&given, "1.4", 1).allowed());
+}
+
+#[test]
+fn a_young_version_can_be_waived_by_the_name_of_the_rule_it_breaks() {
+    let mut given = Given::default();
+    given.settings.ecosystems =
+        vec![EcosystemSettings { min_age_hours: 72, ..own(Ecosystem::Pypi) }];
+    given.waivers = vec![waiver(&[MINIMUM_AGE])];
+    assert!(matches!(given.judge("1.3"), Verdict::Excused(Excuse::Waiver { .. })));
+}
+
+fn any_rule() -> impl Strategy<Value = Rule> {
+    let package = prop_oneof![Just("six".to_owned()), Just("*".to_owned()), "[a-t]\\*"];
+    let versions = prop_oneof![Just("*".to_owned()), "(>=|<|==|!=)[0-3]\\.[0-3]"];
+    let mask = prop_oneof![Just(Mask::Mark), Just(Mask::Hide), Just(Mask::DenyOnly)];
+    (0_u128..40, package, versions, mask).prop_map(|(n, p, v, m)| rule(n, &p, &v, m))
+}
+
+proptest! {
+    #[test]
+    fn more_rules_never_allow_more_and_their_order_does_not_matter(
+        rules in prop::collection::vec(any_rule(), 0..8),
+        more in any_rule(),
+        version in "[0-3]\\.[0-3]",
+    ) {
+        let few = of_rules(&rules);
+        let mut all = rules;
+        all.push(more);
+        let many = of_rules(&all);
+        all.reverse();
+        prop_assert!(few.judge(&version).allowed() || !many.judge(&version).allowed());
+        prop_assert_eq!(
+            many.judge(&version).refusal().map(|objection| objection.mask),
+            of_rules(&all).judge(&version).refusal().map(|objection| objection.mask)
+        );
+    }
+
+    #[test]
+    fn a_waiver_never_forbids_anything(
+        rules in prop::collection::vec(any_rule(), 0..4),
+        version in "[0-3]\\.[0-3]",
+        named in any::<bool>(),
+    ) {
+        let mut given = of_rules(&rules);
+        given.advisories = vec![advisory("GHSA-1", Class::Vulnerability, Severity::High)];
+        let before = given.judge(&version).allowed();
+        given.waivers = vec![waiver(if named { &["GHSA-1"] } else { &[] })];
+        prop_assert!(!before || given.judge(&version).allowed());
+    }
+}
+
+#[test]
+fn an_operators_rule_says_that_it_is_one() {
+    assert_eq!(Objection::of_rule(RULES, &rule(1, "six", "*", Mask::Mark)).id(), id(1));
+}

@@ -1,0 +1,219 @@
+//! All that decides about packages, folded from the log: rules, blocklist, advisories, waivers,
+//! settings. What of it concerns one package is its [`Dossier`].
+
+use std::{collections::BTreeSet, sync::Arc};
+
+use blake3::{Hash, Hasher};
+use weir_events::{
+    registry::{Ecosystem, Event, Mask, policy::Settings},
+    timestamp::Timestamp,
+};
+
+use super::{
+    Firewall, State,
+    advisory::set::AdvisorySet,
+    dossier::Dossier,
+    name::normalise,
+    rule::{CompiledRule, RuleSet},
+    settings::{self, Keeping},
+    verdict::Objection,
+    waiver::{self, CompiledWaiver, Waivers},
+};
+use crate::machine::Machine;
+
+/// All that decides about packages, as of one position of the log.
+#[derive(Debug, Default)]
+pub struct Facts {
+    revision: i64,
+    rules: State,
+    compiled: RuleSet,
+    advisories: AdvisorySet,
+    waivers: waiver::State,
+    compiled_waivers: Vec<Arc<CompiledWaiver>>,
+    settings: Arc<Settings>,
+    settings_digest: Option<Hash>,
+    read: BTreeSet<(String, Option<Ecosystem>)>,
+    unsettled: Unsettled,
+}
+
+/// What has to be made ready again.
+#[derive(Debug, Default)]
+struct Unsettled {
+    rules: bool,
+    waivers: bool,
+}
+
+impl Facts {
+    /// Facts of rules alone, as of a revision.
+    #[must_use]
+    pub fn of_rules(compiled: RuleSet) -> Self {
+        Self { revision: compiled.revision, compiled, ..Self::default() }
+    }
+
+    /// The position of the last event that changed something.
+    #[must_use]
+    pub const fn revision(&self) -> i64 {
+        self.revision
+    }
+
+    /// The rules.
+    #[must_use]
+    pub const fn rules(&self) -> &State {
+        &self.rules
+    }
+
+    /// The advisories.
+    #[must_use]
+    pub const fn advisories(&self) -> &AdvisorySet {
+        &self.advisories
+    }
+
+    /// The settings.
+    #[must_use]
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// The waivers.
+    #[must_use]
+    pub const fn waivers(&self) -> &waiver::State {
+        &self.waivers
+    }
+
+    /// Folds an event that stands at a position. To be followed by [`Facts::settle`], once for many.
+    pub fn apply(&mut self, position: i64, event: &Event) {
+        match event {
+            Event::RuleAdded(_) | Event::RuleChanged(_) | Event::RuleRemoved(_) => {
+                Firewall::apply(&mut self.rules, event);
+                self.unsettled.rules = true;
+            }
+            Event::AdvisoryPublished(_)
+            | Event::AdvisoryChanged(_)
+            | Event::AdvisoryWithdrawn(_) => self.advisories.apply(event),
+            Event::WaiverRequested(_)
+            | Event::WaiverGranted(_)
+            | Event::WaiverRevoked(_)
+            | Event::WaiverExpired(_) => {
+                Waivers::apply(&mut self.waivers, event);
+                self.unsettled.waivers = true;
+            }
+            Event::SettingsChanged(_) => {
+                let mut state = settings::State::default();
+                Keeping::apply(&mut state, event);
+                self.settings = Arc::new(state.settings);
+                self.settings_digest = None;
+            }
+            Event::SyncSucceeded(succeeded) => {
+                if !self.read.insert((succeeded.source.clone(), succeeded.ecosystem)) {
+                    return;
+                }
+            }
+            // What happened to packages: nothing is gone by it.
+            _ => return,
+        }
+        self.revision = self.revision.max(position);
+    }
+
+    /// Makes what was folded ready for judging.
+    pub fn settle(&mut self) {
+        if std::mem::take(&mut self.unsettled.rules) {
+            self.compiled = self.rules.compile(self.revision);
+        }
+        if std::mem::take(&mut self.unsettled.waivers) {
+            let compiled = self.waivers.granted().map(|waiver| CompiledWaiver::new(waiver).into());
+            self.compiled_waivers = compiled.collect();
+        }
+        if self.settings_digest.is_none() {
+            let settings = format!("{:?}", self.settings);
+            self.settings_digest = Some(blake3::hash(settings.as_bytes()));
+        }
+    }
+
+    /// What is known about a package, given by its name in any spelling, for who has this token.
+    #[must_use]
+    pub fn about(
+        &self,
+        ecosystem: Ecosystem,
+        package: &str,
+        token: Option<&str>,
+        now: Timestamp,
+    ) -> Dossier {
+        let package = normalise(ecosystem, package);
+        let rules = self.compiled.about(ecosystem, &package);
+        let said = self.advisories.said(ecosystem, &package);
+        let concerns = |waiver: &&Arc<CompiledWaiver>| {
+            let CompiledWaiver { waiver, pattern, .. } = &***waiver;
+            waiver.ecosystem == ecosystem
+                && waiver.expires_at > now
+                && waiver.token.as_deref().is_none_or(|own| Some(own) == token)
+                && pattern.matches(&package)
+        };
+        let waivers: Vec<_> =
+            self.compiled_waivers.iter().filter(concerns).map(Arc::clone).collect();
+        let unread = self.unread(ecosystem);
+        let mut hasher = Hasher::new_derive_key("weir registry dossier v1");
+        if let Some(settings) = &self.settings_digest {
+            hasher.update(settings.as_bytes());
+        }
+        for rule in &rules {
+            hasher.update(rule.digest().as_bytes());
+        }
+        if let Some(said) = said.digest() {
+            hasher.update(b"said").update(said.as_bytes());
+        }
+        for waiver in &waivers {
+            hasher.update(b"waiver").update(waiver.waiver.id.as_bytes());
+        }
+        if let Some(unread) = &unread {
+            hasher.update(b"unread").update(unread.source.as_bytes());
+        }
+        Dossier {
+            revision: self.revision,
+            key: hasher.finalize(),
+            ecosystem,
+            now,
+            settings: Arc::clone(&self.settings),
+            rules,
+            said,
+            waivers,
+            unread,
+        }
+    }
+
+    /// What is said against everything, because a source that must be read first never was.
+    fn unread(&self, ecosystem: Ecosystem) -> Option<Arc<Objection>> {
+        let was_read = |source: &String| {
+            let known = |about| self.read.contains(&(source.clone(), about));
+            known(Some(ecosystem)) || known(None)
+        };
+        let mut required = self.settings.required.iter();
+        let missing = required
+            .find(|required| required.ecosystem == ecosystem && !was_read(&required.source))?;
+        let source = missing.source.clone();
+        let reason = format!("the source {source} has never been read, so nothing is let through");
+        Some(Arc::new(Objection {
+            source,
+            reason,
+            mask: Mask::DenyOnly,
+            rule_id: None,
+            cited: None,
+        }))
+    }
+}
+
+impl CompiledRule {
+    /// BLAKE3 of what it says.
+    fn digest(&self) -> Hash {
+        let rule = &self.rule;
+        let mut hasher = Hasher::new();
+        let own = [self.objection().source.as_str(), rule.mask.as_str()];
+        let parts = [&rule.id, &rule.package, &rule.versions, &rule.reason].map(String::as_str);
+        for part in own.iter().chain(&parts) {
+            hasher.update(&(part.len() as u64).to_le_bytes()).update(part.as_bytes());
+        }
+        hasher.finalize()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,104 @@
+//! How the firewall judges, as the configuration of whoever started last has it. Stream
+//! `registry/settings`: what was gone by on a day stands in the log, as everything else does.
+
+use weir_events::{
+    kind::Subsystem,
+    registry::{
+        Ecosystem, Event,
+        policy::{EcosystemSettings, Settings, SettingsChanged},
+    },
+};
+
+use crate::machine::{Context, Decision, Machine};
+
+/// The machine that keeps the settings.
+#[derive(Debug)]
+pub struct Keeping;
+
+/// The settings; those of a new Weir are the defaults.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct State {
+    /// What is gone by.
+    pub settings: Settings,
+}
+
+/// Go by these from now on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Apply(pub Settings);
+
+/// Why not.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    /// An ecosystem stands there twice.
+    #[error("the settings of {0} are given twice")]
+    Twice(Ecosystem),
+}
+
+impl Machine for Keeping {
+    type State = State;
+    type Command = Apply;
+    type Event = Event;
+    type Refusal = Refusal;
+
+    const SUBSYSTEM: Subsystem = Subsystem::Registry;
+
+    fn decide(state: &State, Apply(settings): &Apply, _: &Context) -> Decision<Event, Refusal> {
+        let all = &settings.ecosystems;
+        let twice = all.iter().enumerate().find(|(at, one)| {
+            all.iter().skip(at + 1).any(|other| other.ecosystem == one.ecosystem)
+        });
+        match twice {
+            Some((_, one)) => Decision::refuse(Refusal::Twice(one.ecosystem)),
+            None if state.settings == *settings => Decision::nothing(),
+            None => Decision::accept(SettingsChanged { settings: settings.clone() }),
+        }
+    }
+
+    fn apply(state: &mut State, event: &Event) {
+        if let Event::SettingsChanged(SettingsChanged { settings }) = event {
+            state.settings = settings.clone();
+        }
+    }
+}
+
+/// What holds for an ecosystem.
+#[must_use]
+pub fn of(settings: &Settings, ecosystem: Ecosystem) -> EcosystemSettings {
+    let own = settings.ecosystems.iter().find(|own| own.ecosystem == ecosystem);
+    own.copied().unwrap_or_else(|| default_of(ecosystem))
+}
+
+/// What holds where nothing else is said: enforced, at any age, and a fix may be younger.
+#[must_use]
+pub fn default_of(ecosystem: Ecosystem) -> EcosystemSettings {
+    let mode = weir_events::registry::policy::Mode::Enforce;
+    EcosystemSettings { ecosystem, mode, min_age_hours: 0, fix_exemption: true }
+}
+
+#[cfg(test)]
+mod tests {
+    use weir_events::timestamp::Timestamp;
+
+    use super::*;
+    use crate::machine::fold;
+
+    const NOW: Context = Context { now: Timestamp::EPOCH };
+
+    #[test]
+    fn settings_are_recorded_when_they_are_others_and_only_then() {
+        let strict = EcosystemSettings { min_age_hours: 72, ..default_of(Ecosystem::Npm) };
+        let settings = Settings { ecosystems: vec![strict], ..Settings::default() };
+        let none = State::default();
+        assert_eq!(Keeping::decide(&none, &Apply(Settings::default()), &NOW), Decision::nothing());
+        let changed = SettingsChanged { settings: settings.clone() };
+        let first = Keeping::decide(&none, &Apply(settings.clone()), &NOW);
+        assert_eq!(first, Decision::accept(changed));
+        let state = fold::<Keeping>(&first.events);
+        assert_eq!(Keeping::decide(&state, &Apply(settings.clone()), &NOW), Decision::nothing());
+        assert_eq!(of(&state.settings, Ecosystem::Npm), strict);
+        assert_eq!(of(&state.settings, Ecosystem::Go), default_of(Ecosystem::Go));
+        let twice = Settings { ecosystems: vec![strict, strict], ..settings };
+        let refused = Keeping::decide(&state, &Apply(twice), &NOW);
+        assert_eq!(refused, Decision::refuse(Refusal::Twice(Ecosystem::Npm)));
+    }
+}

@@ -1,0 +1,312 @@
+//! Waivers: permissions to pass in spite of a "no", for a while, with a name under each.
+//! Stream `registry/waivers`.
+
+use std::collections::BTreeMap;
+
+use uuid::Uuid;
+use weir_events::{
+    kind::Subsystem,
+    registry::{
+        Event,
+        advisory::Class,
+        policy::{Waiver, WaiverExpired, WaiverGranted, WaiverRequested, WaiverRevoked},
+    },
+};
+
+use super::{
+    MAX_REASON_CHARS,
+    constraint::{Constraint, ConstraintFault},
+    name::pattern::Pattern,
+    short,
+    verdict::Candidate,
+};
+use crate::machine::{Context, Decision, Machine};
+
+/// How many waivers there may be at once, in force or waiting.
+pub const MAX_WAIVERS: usize = 1_000;
+
+/// How many rules and advisories one may name.
+pub const MAX_WAIVED: usize = 50;
+
+/// The longest time one may be in force, in days: what is waived for longer is a rule to change.
+pub const MAX_DAYS: i64 = 366;
+
+const SECONDS_A_DAY: f64 = 86_400.0;
+
+/// A waiver that can be asked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CompiledWaiver {
+    /// The waiver as it stands in the log.
+    pub waiver: Waiver,
+    pub(super) pattern: Pattern,
+    constraint: Option<Constraint>,
+}
+
+impl CompiledWaiver {
+    /// Makes a waiver ready. One whose constraint this build cannot read waives nothing.
+    #[must_use]
+    pub fn new(waiver: &Waiver) -> Self {
+        Self {
+            pattern: Pattern::new(waiver.ecosystem, &waiver.package),
+            constraint: Constraint::parse(waiver.ecosystem, &waiver.versions).ok(),
+            waiver: waiver.clone(),
+        }
+    }
+
+    /// Whether it lets a version pass in spite of something with these names. Malware is waived by
+    /// name only. A version that cannot be told is waived only where every version is.
+    #[must_use]
+    pub fn covers(&self, candidate: &Candidate<'_>, names: &[&str], class: Class) -> bool {
+        let Some(constraint) = &self.constraint else { return false };
+        let version = match candidate.version {
+            Some(version) => constraint.matches(version),
+            None => constraint.everything(),
+        };
+        let waives = &self.waiver.waives;
+        let named = waives.iter().any(|waived| names.contains(&waived.as_str()));
+        version && (named || (waives.is_empty() && class != Class::Malware))
+    }
+}
+
+/// The machine that keeps the waivers.
+#[derive(Debug)]
+pub struct Waivers;
+
+/// The waivers that are in force or wait for a second person, by id.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct State {
+    waivers: BTreeMap<String, Known>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Known {
+    waiver: Waiver,
+    requested_by: String,
+    granted: bool,
+}
+
+impl State {
+    /// The waivers that were granted and not taken back.
+    pub fn granted(&self) -> impl Iterator<Item = &Waiver> {
+        self.waivers.values().filter(|known| known.granted).map(|known| &known.waiver)
+    }
+
+    /// The ids of those whose time is over.
+    pub fn overdue(&self, now: weir_events::timestamp::Timestamp) -> Vec<String> {
+        let over = self.waivers.iter().filter(|(_, known)| known.waiver.expires_at <= now);
+        over.map(|(id, _)| id.clone()).collect()
+    }
+}
+
+/// What can be asked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Command {
+    /// Grant a waiver, or ask a second person to.
+    Request {
+        /// What is wanted.
+        waiver: Waiver,
+        /// The principal that asks.
+        by: String,
+        /// Whether a second person is needed whatever it waives.
+        second_person: bool,
+    },
+    /// Grant what somebody else asked for.
+    Grant {
+        /// The waiver's id.
+        id: String,
+        /// The principal that says yes.
+        by: String,
+    },
+    /// Take a waiver back, or say no to one that was asked for.
+    Revoke {
+        /// The waiver's id.
+        id: String,
+        /// The principal that takes it back.
+        by: String,
+        /// Why.
+        reason: String,
+    },
+    /// End a waiver whose time is over.
+    Expire {
+        /// The waiver's id.
+        id: String,
+    },
+}
+
+/// Why not.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    /// The id is no UUID.
+    #[error("`{0}` is not the id of a waiver: a UUID in lower case")]
+    BadId(String),
+    /// The package pattern makes no sense.
+    #[error("`{pattern}` is no package pattern: {cause}")]
+    BadPattern {
+        /// The pattern.
+        pattern: String,
+        /// What is wrong with it.
+        cause: &'static str,
+    },
+    /// The constraint cannot be read.
+    #[error("`{constraint}` is no constraint on versions: {cause}")]
+    BadConstraint {
+        /// The constraint.
+        constraint: String,
+        /// What the parser said.
+        #[source]
+        cause: ConstraintFault,
+    },
+    /// The reason or the owner is empty, too long or not printable.
+    #[error("reason and owner have 1 to {MAX_REASON_CHARS} characters and no control characters")]
+    BadWords,
+    /// It names too much, or names what no rule or advisory is called.
+    #[error("a waiver names at most {MAX_WAIVED} rules and advisories, each by its id")]
+    BadNames,
+    /// It ends in the past, or too late.
+    #[error("a waiver ends in the future, within {MAX_DAYS} days")]
+    BadTime,
+    /// There are too many waivers.
+    #[error("there are {MAX_WAIVERS} waivers already; revoke some")]
+    TooMany,
+    /// There is no such waiver.
+    #[error("there is no waiver {0} in force or waiting")]
+    Unknown(String),
+    /// The id is taken.
+    #[error("waiver {0} exists already")]
+    DuplicateId(String),
+    /// Who asked cannot be the second person.
+    #[error("waiver {0} needs a second person: who asked for it cannot grant it")]
+    SamePerson(String),
+    /// Its time is not over yet.
+    #[error("the time of waiver {0} is not over yet")]
+    NotYet(String),
+}
+
+impl Machine for Waivers {
+    type State = State;
+    type Command = Command;
+    type Event = Event;
+    type Refusal = Refusal;
+
+    const SUBSYSTEM: Subsystem = Subsystem::Registry;
+
+    fn decide(state: &State, command: &Command, context: &Context) -> Decision<Event, Refusal> {
+        match command {
+            Command::Request { waiver, by, second_person } => {
+                request(state, waiver, by, *second_person, *context)
+            }
+            Command::Grant { id, by } => match state.waivers.get(id) {
+                None => Decision::refuse(Refusal::Unknown(short(id))),
+                Some(known) if known.granted => Decision::nothing(),
+                Some(known) if known.requested_by == *by => {
+                    Decision::refuse(Refusal::SamePerson(id.clone()))
+                }
+                Some(known) if known.waiver.expires_at <= context.now => {
+                    Decision::refuse(Refusal::BadTime)
+                }
+                Some(Known { waiver, requested_by, .. }) => Decision::accept(WaiverGranted {
+                    waiver: waiver.clone(),
+                    requested_by: requested_by.clone(),
+                    granted_by: by.clone(),
+                }),
+            },
+            Command::Revoke { id, by, reason } => {
+                if !state.waivers.contains_key(id) {
+                    Decision::refuse(Refusal::Unknown(short(id)))
+                } else if words(reason) {
+                    let (id, revoked_by) = (id.clone(), by.clone());
+                    Decision::accept(WaiverRevoked { id, revoked_by, reason: reason.clone() })
+                } else {
+                    Decision::refuse(Refusal::BadWords)
+                }
+            }
+            Command::Expire { id } => match state.waivers.get(id) {
+                // Another instance was quicker.
+                None => Decision::nothing(),
+                Some(known) if known.waiver.expires_at <= context.now => {
+                    Decision::accept(WaiverExpired { id: id.clone() })
+                }
+                Some(_) => Decision::refuse(Refusal::NotYet(id.clone())),
+            },
+        }
+    }
+
+    fn apply(state: &mut State, event: &Event) {
+        match event {
+            Event::WaiverRequested(WaiverRequested { waiver, requested_by }) => {
+                let (waiver, requested_by) = (waiver.clone(), requested_by.clone());
+                let id = waiver.id.clone();
+                state.waivers.insert(id, Known { waiver, requested_by, granted: false });
+            }
+            Event::WaiverGranted(WaiverGranted { waiver, requested_by, .. }) => {
+                let (waiver, requested_by) = (waiver.clone(), requested_by.clone());
+                let id = waiver.id.clone();
+                state.waivers.insert(id, Known { waiver, requested_by, granted: true });
+            }
+            Event::WaiverRevoked(WaiverRevoked { id, .. })
+            | Event::WaiverExpired(WaiverExpired { id }) => {
+                state.waivers.remove(id);
+            }
+            _ => {}
+        }
+    }
+}
+
+fn request(
+    state: &State,
+    waiver: &Waiver,
+    by: &str,
+    second_person: bool,
+    context: Context,
+) -> Decision<Event, Refusal> {
+    if state.waivers.contains_key(&waiver.id) {
+        return Decision::refuse(Refusal::DuplicateId(waiver.id.clone()));
+    }
+    if let Err(refusal) = check(waiver, context) {
+        return Decision::refuse(refusal);
+    }
+    if state.waivers.len() >= MAX_WAIVERS {
+        return Decision::refuse(Refusal::TooMany);
+    }
+    let (waiver, requested_by) = (waiver.clone(), by.to_owned());
+    if second_person || waiver.waives.iter().any(|id| id.starts_with("MAL-")) {
+        Decision::accept(WaiverRequested { waiver, requested_by })
+    } else {
+        Decision::accept(WaiverGranted { waiver, granted_by: by.to_owned(), requested_by })
+    }
+}
+
+/// What a waiver must be to become one.
+fn check(waiver: &Waiver, context: Context) -> Result<(), Refusal> {
+    if Uuid::try_parse(&waiver.id).map_or(true, |id| id.to_string() != waiver.id) {
+        return Err(Refusal::BadId(short(&waiver.id)));
+    }
+    if let Some(cause) = Pattern::objection(waiver.ecosystem, &waiver.package) {
+        return Err(Refusal::BadPattern { pattern: short(&waiver.package), cause });
+    }
+    if let Err(cause) = Constraint::parse(waiver.ecosystem, &waiver.versions) {
+        return Err(Refusal::BadConstraint { constraint: short(&waiver.versions), cause });
+    }
+    if !words(&waiver.reason) || !words(&waiver.owner) {
+        return Err(Refusal::BadWords);
+    }
+    let is_name = |id: &String| {
+        (1..=128).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_graphic())
+    };
+    if waiver.waives.len() > MAX_WAIVED || !waiver.waives.iter().all(is_name) {
+        return Err(Refusal::BadNames);
+    }
+    let days = context.now.seconds_until(waiver.expires_at) / SECONDS_A_DAY;
+    #[expect(clippy::cast_precision_loss, reason = "a number of days is small")]
+    let fits = days > 0.0 && days <= MAX_DAYS as f64;
+    if fits { Ok(()) } else { Err(Refusal::BadTime) }
+}
+
+fn words(text: &str) -> bool {
+    !text.trim().is_empty()
+        && text.chars().count() <= MAX_REASON_CHARS
+        && !text.chars().any(char::is_control)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,71 @@
+//! Decisions on downloads as the log has them, each with its evidence.
+
+use weir_aggregates::registry::{
+    dossier::Dossier,
+    verdict::{self, Objection, Verdict},
+};
+use weir_events::registry::{Evidence, Excuse, Grounds, PackageAllowed, PackageBlocked};
+
+use super::gate::Artifact;
+
+/// A file is let through.
+#[must_use]
+pub fn allowed(artifact: &Artifact, dossier: &Dossier, verdict: &Verdict) -> PackageAllowed {
+    PackageAllowed {
+        ecosystem: dossier.ecosystem(),
+        package: artifact.package.clone(),
+        version: artifact.version.as_ref().map(ToString::to_string),
+        file: artifact.file.clone(),
+        sha256: artifact.wanted.sha256.map(hex::encode),
+        policy_revision: dossier.revision,
+        warning: match verdict {
+            Verdict::Warn(objection) => Some(grounds(objection)),
+            Verdict::Allow | Verdict::Excused(_) | Verdict::Block(_) => None,
+        },
+        excuse: match verdict {
+            Verdict::Excused(excuse) => Some(excused(excuse)),
+            Verdict::Allow | Verdict::Warn(_) | Verdict::Block(_) => None,
+        },
+    }
+}
+
+/// A file is refused.
+#[must_use]
+pub fn blocked(artifact: &Artifact, dossier: &Dossier, objection: &Objection) -> PackageBlocked {
+    PackageBlocked {
+        ecosystem: dossier.ecosystem(),
+        package: artifact.package.clone(),
+        version: artifact.version.as_ref().map(ToString::to_string),
+        file: artifact.file.clone(),
+        source: objection.source.clone(),
+        rule_id: objection.rule_id.clone(),
+        reason: objection.reason.clone(),
+        mask: objection.mask,
+        policy_revision: dossier.revision,
+        evidence: objection.cited.as_ref().map(|cited| Evidence {
+            advisory_id: cited.id.clone(),
+            class: cited.class,
+            severity: cited.severity,
+            hit: cited.hit.to_string(),
+            digest: cited.digest.clone(),
+            fixed_by: cited.fixed_by.clone(),
+        }),
+    }
+}
+
+fn grounds(objection: &Objection) -> Grounds {
+    Grounds {
+        source: objection.source.clone(),
+        id: objection.id().to_owned(),
+        reason: objection.reason.clone(),
+    }
+}
+
+fn excused(excuse: &verdict::Excuse) -> Excuse {
+    match excuse {
+        verdict::Excuse::Waiver { id, objection } => {
+            Excuse::Waiver { id: id.clone(), grounds: grounds(objection) }
+        }
+        verdict::Excuse::Fix { advisory } => Excuse::Fix { advisory: advisory.clone() },
+    }
+}
