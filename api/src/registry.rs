@@ -1,13 +1,17 @@
 //! The package firewall: its rules, what they blocked, and the ecosystems it serves.
 
 pub mod blocks;
+pub mod explain;
 pub mod rules;
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{Arc, RwLockReadGuard},
+    time::Duration,
+};
 
 use axum::Router;
 use utoipa_axum::router::OpenApiRouter;
-use weir_aggregates::access::Scope;
+use weir_aggregates::{access::Scope, registry::facts::Facts};
 use weir_events::{position::Position, registry::Ecosystem};
 use weir_processors::registry::{
     cache::{CachePlugin, CacheStats},
@@ -17,7 +21,10 @@ use weir_processors::registry::{
 };
 
 use crate::{
-    problem::{Problem, table::NOT_REACHED},
+    problem::{
+        Problem,
+        table::{NO_PACKAGES, NOT_REACHED},
+    },
     state::ApiState,
 };
 
@@ -88,6 +95,15 @@ impl Packages {
         self.routes.clone()
     }
 
+    /// All that packages are judged by now. Not to be held while anything is waited for.
+    fn facts(&self) -> Result<RwLockReadGuard<'_, Facts>, Problem> {
+        let Some(policy) = &self.policy else {
+            let detail = "this process serves no packages; ask one that does";
+            return Err(Problem::new(&NO_PACKAGES, detail));
+        };
+        policy.facts().map_err(|unreadable| Problem::new(&NO_PACKAGES, unreadable.to_string()))
+    }
+
     /// Waits until this instance goes by the rules as of a position: who was answered that a rule
     /// is in force finds it in force.
     async fn go_by(&self, position: Position) -> Result<(), Problem> {
@@ -101,5 +117,5 @@ impl Packages {
 
 /// The routes of the package firewall.
 pub fn routes() -> OpenApiRouter<ApiState> {
-    rules::routes().merge(blocks::routes())
+    rules::routes().merge(blocks::routes()).merge(explain::routes())
 }

@@ -9,6 +9,7 @@
     reason = "a harness fails loudly, with what it expected"
 )]
 
+pub mod advisories;
 pub mod cache;
 pub mod checker;
 pub mod database;

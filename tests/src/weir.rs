@@ -438,6 +438,19 @@ impl Client {
         (text("id"), text("secret"))
     }
 
+    /// Waits until packages are judged by what stands at a position.
+    ///
+    /// # Panics
+    /// When they never are.
+    pub async fn judges_by(&self, position: i64) {
+        let path = "/api/registry/explain?ecosystem=pypi&package=x&version=1";
+        deadline::until("the policy's position", async || {
+            let at = self.get(path).await.expect(200).json()["policy_revision"].as_i64();
+            if at.is_some_and(|at| at >= position) { Ok(()) } else { Err(at) }
+        })
+        .await;
+    }
+
     /// Waits until a projection has passed a position.
     ///
     /// # Panics

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 use crate::commands::{
-    completions, config, dead_letters, doctor, down, events, init, migrate, path, replay, rules,
-    serve, status, tail, token, verify, version,
+    completions, config, dead_letters, doctor, down, events, explain, init, migrate, path, replay,
+    rules, serve, status, tail, token, verify, version,
 };
 use crate::config::logging::LogFormat;
 use crate::exit;
@@ -115,6 +115,8 @@ pub(crate) enum Command {
     /// Issue, list and revoke tokens
     #[command(subcommand)]
     Token(token::TokenCommand),
+    /// Say what becomes of a version of a package, and everything known for and against it
+    Explain(explain::ExplainArgs),
     /// Add, list and remove rules on packages
     #[command(subcommand)]
     Rules(rules::RulesCommand),

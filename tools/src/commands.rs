@@ -6,6 +6,7 @@ pub(crate) mod dead_letters;
 pub(crate) mod doctor;
 pub(crate) mod down;
 pub(crate) mod events;
+pub(crate) mod explain;
 pub(crate) mod init;
 pub(crate) mod migrate;
 pub(crate) mod path;
@@ -56,6 +57,7 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<Exit, Failure> 
         Command::DeadLetters(command) => dead_letters::run(context, &command),
         Command::Verify(args) => verify::run(context, &args),
         Command::Token(command) => token::run(context, &command),
+        Command::Explain(args) => explain::run(context, &args),
         Command::Rules(command) => rules::run(context, &command),
         Command::Version(command) => version::run(context, &command),
         Command::Path(command) => path::run(context, &command),

@@ -16,6 +16,7 @@ pub(crate) mod cache;
 pub(crate) mod database;
 pub(crate) mod log;
 pub(crate) mod logging;
+pub(crate) mod policy;
 pub(crate) mod registries;
 pub(crate) mod server;
 
@@ -41,6 +42,7 @@ pub(crate) struct Config {
     pub(crate) server: server::Server,
     pub(crate) auth: auth::Auth,
     pub(crate) registries: registries::Registries,
+    pub(crate) policy: policy::Policy,
     pub(crate) cache: cache::Cache,
     pub(crate) database: database::Database,
     pub(crate) log: log::Log,
@@ -54,6 +56,7 @@ pub(crate) const SECTIONS: &[Section] = &[
     registries::Pypi::SECTION,
     registries::Npm::SECTION,
     registries::Cargo::SECTION,
+    policy::Policy::SECTION,
     cache::Cache::SECTION,
     database::Database::SECTION,
     log::Log::SECTION,

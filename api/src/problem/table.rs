@@ -122,6 +122,8 @@ problems! {
         "The command is on record and will be carried out when a worker runs. Do not repeat it.";
     TOO_MANY_STREAMS SERVICE_UNAVAILABLE "too_many_streams" "Too many event streams are open"
         "This instance serves as many streams as it may. Close some, or ask another instance.";
+    NO_PACKAGES SERVICE_UNAVAILABLE "no_packages" "This process cannot judge packages"
+        "Packages are judged by processes that serve them (`weir up`, `weir api`), and only while they can read the whole policy. Ask one of those; if this is one, its log says what it cannot read.";
     STOPPING SERVICE_UNAVAILABLE "stopping" "This instance is stopping"
         "The process was told to end and takes nothing new. Ask again; another instance or the next one answers.";
     TIMED_OUT SERVICE_UNAVAILABLE "timed_out" "This took too long"

@@ -67,7 +67,7 @@ pub(crate) fn run(context: &Context, command: &RulesCommand) -> Result<Exit, Fai
     }
 }
 
-fn ecosystem(name: &str) -> Result<Ecosystem, String> {
+pub(super) fn ecosystem(name: &str) -> Result<Ecosystem, String> {
     Ecosystem::find(name).ok_or_else(|| "there are: pypi, npm, cargo, go, docker".to_owned())
 }
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use reqwest::Url;
 use serde::{Deserialize, Serialize};
-use weir_events::registry::Ecosystem;
+use weir_events::registry::{Ecosystem, policy::Mode};
 
 use super::section::section;
 use super::value::{HttpUrl, Span};
@@ -27,6 +27,9 @@ pub(crate) struct Registry<'a> {
     pub(crate) trusted_origins: &'a [HttpUrl],
     pub(crate) page_ttl: Duration,
     pub(crate) stale_for: Duration,
+    pub(crate) mode: Mode,
+    pub(crate) min_age_hours: u32,
+    pub(crate) fix_exemption: bool,
 }
 
 /// What an ecosystem is made of, in messages.
@@ -81,6 +84,14 @@ macro_rules! registry {
                 page_ttl: Span = Span::seconds(5 * 60),
                 /// How long an old list is given while the upstream fails.
                 stale_for: Span = Span::seconds(24 * 3600),
+                /// Whether a "no" is acted upon: `enforce`, or `audit`, which lets pass and records a
+                /// warning.
+                mode: Mode = Mode::Enforce,
+                /// How old a version must be before it passes, in hours; 0 for any age. What tells no
+                /// time of its own does not pass then.
+                min_age_hours: u32 = 0,
+                /// Whether a version that fixes an advisory may be younger. That it was is recorded.
+                fix_exemption: bool = true,
             }
         }
 
@@ -93,6 +104,9 @@ macro_rules! registry {
                     trusted_origins: &self.trusted_origins,
                     page_ttl: self.page_ttl.0,
                     stale_for: self.stale_for.0,
+                    mode: self.mode,
+                    min_age_hours: self.min_age_hours,
+                    fix_exemption: self.fix_exemption,
                 }
             }
         }

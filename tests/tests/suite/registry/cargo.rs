@@ -10,11 +10,16 @@ use std::{
 };
 
 use serde_json::{Value, json};
-use weir_tests::weir::{Part, Place, Weir};
+use weir_events::registry::Ecosystem;
+use weir_tests::{
+    advisories::advisory,
+    weir::{Part, Place, Weir},
+};
 
 use super::said;
 
 const REASON: &str = "not reviewed by security yet";
+const GHSA: &str = "GHSA-w31r-w31r-w31r";
 const MANIFEST: &str = "[package]\nname = \"project\"\nversion = \"0.1.0\"\nedition = \"2021\"\n\n\
                         [dependencies]\nitertools = \"=0.14.0\"\nhex = \"=0.4.3\"\n";
 
@@ -46,6 +51,25 @@ async fn rule(weir: &Weir, versions: &str, mask: &str) {
 async fn n_of(weir: &Weir, kind: &str) -> usize {
     let events = weir.client.get(&format!("/api/events?kind={kind}&limit=1000")).await;
     events.expect(200).json()["events"].as_array().map_or(0, Vec::len)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_version_that_an_advisory_is_about_fails_and_cargo_shows_the_advisory() {
+    for mask in ["mark", "deny-only", "hide"] {
+        let (place, weir) = weir_with(&format!("policy:\n  vulnerability_mask: {mask}\n")).await;
+        // One that locked the version before anybody knew.
+        let locked = Project::through(&weir, &place, "before").pinned("1.13.0");
+        locked.does(&["fetch"]);
+        let advisory = advisory(Ecosystem::Cargo, GHSA, "either", "1.13.0", Some("1.14.0"));
+        let at = place.publish(&advisory).await;
+        weir.client.judges_by(at).await;
+        let again = Project::through(&weir, &place, "after").pinned("1.13.0").locked_as(&locked);
+        let told = again.refuses(&["fetch", "--locked"]);
+        assert_eq!(told.contains(GHSA), mask != "hide", "{mask}: {told}");
+        let pinned = Project::through(&weir, &place, "pinned").pinned("1.13.0");
+        let told = pinned.refuses(&["fetch"]);
+        assert_eq!(told.contains(GHSA), mask == "deny-only", "{mask}: {told}");
+    }
 }
 
 /// A project with a cargo home of its own.

@@ -6,17 +6,26 @@
 mod client;
 
 use serde_json::json;
-use weir_tests::weir::{Part, Place, Weir};
+use weir_events::registry::Ecosystem;
+use weir_tests::{
+    advisories::advisory,
+    weir::{Part, Place, Weir},
+};
 
 use self::client::{CLIENTS, Client, upstream};
 use super::said;
 
 const DEPENDENCIES: [(&str, &str); 2] = [("chalk", "4.1.2"), ("@types/ms", "2.1.0")];
 const REASON: &str = "not reviewed by security yet";
+const GHSA: &str = "GHSA-w31r-w31r-w31r";
 const STEP: &str = "not-reviewed-by-security-yet";
 
 async fn weir() -> (Place, Weir) {
-    let registry = format!("registries:\n  npm:\n    upstream: {}\n", upstream());
+    weir_with("").await
+}
+
+async fn weir_with(more: &str) -> (Place, Weir) {
+    let registry = format!("registries:\n  npm:\n    upstream: {}\n{more}", upstream());
     let place = Place::on_a_test_database().await.setting(&registry);
     let weir = place.start(Part::Up).await;
     (place, weir)
@@ -129,6 +138,38 @@ async fn a_pinned_blocked_version_fails_and_every_client_shows_the_rule() {
     let first = &blocks["blocks"][0];
     assert_eq!((&first["ecosystem"], &first["package"]), (&json!("npm"), &json!("is-number")));
     assert_eq!((&first["version"], &first["reason"]), (&json!("7.0.0"), &json!(REASON)));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_version_that_an_advisory_is_about_fails_and_every_client_shows_the_advisory() {
+    for mask in ["mark", "deny-only", "hide"] {
+        let (place, weir) = weir_with(&format!("policy:\n  vulnerability_mask: {mask}\n")).await;
+        let advisory = advisory(Ecosystem::Npm, GHSA, "is-number", "7.0.0", None);
+        let at = place.publish(&advisory).await;
+        weir.client.judges_by(at).await;
+        for client in CLIENTS {
+            let output = pinned(client, &place, &weir, mask);
+            let shown = output.contains(GHSA);
+            assert_eq!(shown, mask != "hide", "{client:?} {mask}: {output}");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn npm_audits_against_the_advisories_that_are_known_here() {
+    let (place, weir) = weir_with("policy:\n  vulnerability_mask: deny-only\n").await;
+    let project = Client::Npm.project(&place, "audited", &DEPENDENCIES);
+    let output = project.install(&registry(&weir));
+    assert!(output.status.success(), "{}", said(&output));
+    let advisory = advisory(Ecosystem::Npm, GHSA, "supports-color", "7.0.0", Some("7.9.0"));
+    let at = place.publish(&advisory).await;
+    weir.client.judges_by(at).await;
+    let output = project.npm(&["audit"], &registry(&weir));
+    let said = said(&output);
+    assert!(!output.status.success(), "{said}");
+    for words in [GHSA, "supports-color", "Severity: high", "fixed in 7.9.0"] {
+        assert!(said.contains(words), "{words}: {said}");
+    }
 }
 
 /// A text without its blanks: pnpm breaks lines wherever a dash is.

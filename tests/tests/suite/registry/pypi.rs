@@ -3,11 +3,19 @@
 use std::{
     path::Path,
     process::{Command, Output},
+    time::{Duration, Instant, UNIX_EPOCH},
 };
 
-use weir_tests::weir::{Part, Place, Weir};
+use weir_events::registry::Ecosystem;
+use weir_tests::{
+    advisories::advisory,
+    deadline,
+    weir::{Part, Place, Weir},
+};
 
 use super::said;
+
+const GHSA: &str = "GHSA-w31r-w31r-w31r";
 
 /// The upstream that this machine's own pip uses.
 fn upstream() -> String {
@@ -96,6 +104,88 @@ async fn pip_and_uv_install_through_weir_and_take_the_newest_allowed_version() {
     };
     assert_eq!(of("MetadataFiltered"), 1, "once per principal, package and revision: {events}");
     assert!(of("PackageAllowed") >= 4, "{events}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_version_that_an_advisory_is_about_fails_and_pip_and_uv_show_the_advisory() {
+    for mask in ["mark", "deny-only", "hide"] {
+        let place = Place::on_a_test_database().await.upstream(&upstream());
+        let place = place.setting(&format!("policy:\n  vulnerability_mask: {mask}\n"));
+        let weir = place.start(Part::Up).await;
+        let advisory = advisory(Ecosystem::Pypi, GHSA, "six", "1.17.0", None);
+        let at = place.publish(&advisory).await;
+        weir.client.judges_by(at).await;
+        for (name, install) in CLIENTS {
+            let output = install(&weir, &place, &format!("{name}-{mask}"), "six==1.17.0");
+            assert!(!output.status.success(), "{name} {mask} installed a vulnerable version");
+            assert_eq!(said(&output).contains(GHSA), mask != "hide", "{name}: {}", said(&output));
+            let free = format!("{name}-{mask}-free");
+            let output = install(&weir, &place, &free, "six");
+            assert_eq!(output.status.success(), mask != "deny-only", "{}", said(&output));
+            if output.status.success() {
+                assert_eq!(installed(&place, &free), "1.16.0", "{name} {mask}");
+            }
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_advisory_bites_within_a_second_also_on_what_is_cached() {
+    let (place, weir) = weir().await;
+    let output = pip(&weir, &place, "before", "six==1.17.0");
+    assert!(output.status.success(), "{}", said(&output));
+    let page = weir.client.get("/pypi/simple/six/").await.expect(200);
+    let etag = page.header("etag").expect("a validator").to_owned();
+    let file = page.body.split('"').find(|part| part.contains("six-1.17.0-py2.py3-none-any.whl"));
+    let file = file.expect("its wheel").split('#').next().expect("an address").to_owned();
+    let page_url = format!("{}/pypi/simple/six/", weir.url).parse::<reqwest::Url>().expect("a URL");
+    let file = page_url.join(&file).expect("a link").path().to_owned();
+    weir.client.get(&file).await.has(200);
+    let advisory = advisory(Ecosystem::Pypi, GHSA, "six", "1.17.0", Some("1.18.0"));
+    let published = Instant::now();
+    place.publish(&advisory).await;
+    let refused = deadline::until("the file is refused", async || {
+        let answer = weir.client.get(&file).await;
+        if answer.status == 403 { Ok(answer) } else { Err(answer.status) }
+    });
+    let refused = refused.await;
+    let took = published.elapsed();
+    assert!(took < deadline::promise(Duration::from_secs(1)), "it took {took:?}");
+    assert!(refused.body.contains(GHSA), "{}", refused.body);
+    let known = [("if-none-match", etag.as_str())];
+    let again = weir.client.send("GET", "/pypi/simple/six/", &known, None).await.expect("a page");
+    assert!(again.status == 200 && again.body.contains(GHSA), "never unchanged: {}", again.status);
+    let explained = place.run(&["explain", "pypi", "Six", "1.17.0", "--server", &weir.url]);
+    let explained = said(&explained);
+    for words in ["block", GHSA, "high severity; 1.17.0 to before 1.18.0; fixed in 1.18.0"] {
+        assert!(explained.contains(words), "{words}: {explained}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_too_young_is_not_chosen_and_a_fix_may_be() {
+    let place = Place::on_a_test_database().await.upstream(&upstream());
+    // December 2020: six 1.15.0 is older, 1.16.0 is younger.
+    let since = UNIX_EPOCH + Duration::from_hours(446_328);
+    let hours = since.elapsed().expect("the past").as_secs() / 3_600;
+    let place = place.setting(&format!("    min_age_hours: {hours}\n"));
+    let weir = place.start(Part::Up).await;
+    let output = pip(&weir, &place, "old", "six");
+    assert!(output.status.success(), "{}", said(&output));
+    assert_eq!(installed(&place, "old"), "1.15.0");
+    let output = pip(&weir, &place, "pinned", "six==1.16.0");
+    assert!(said(&output).contains(&format!("it must be {hours} h old")), "{}", said(&output));
+    let advisory = advisory(Ecosystem::Pypi, GHSA, "six", "1.0", Some("1.16.0"));
+    let at = place.publish(&advisory).await;
+    weir.client.judges_by(at).await;
+    let output = pip(&weir, &place, "fix", "six==1.16.0");
+    assert!(output.status.success(), "{}", said(&output));
+    let events = weir.client.get("/api/events?kind=PackageAllowed&limit=1000").await.expect(200);
+    assert!(
+        events.body.contains(&format!("\"fix\":{{\"advisory\":\"{GHSA}\"}}")),
+        "{}",
+        events.body
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -5,9 +5,13 @@ use std::sync::Arc;
 
 use tracing::{info, warn};
 use weir_aggregates::access::Scope;
+use weir_aggregates::registry::settings::{Apply, Keeping};
 use weir_api::registry::Packages;
 use weir_events::registry::Ecosystem;
+use weir_events::registry::policy::SETTINGS;
+use weir_events::stream::StreamName;
 use weir_log::lifecycle::Lifecycle;
+use weir_processors::caller::Caller;
 use weir_processors::door::Door;
 use weir_processors::outbound::{Limits, Outbound};
 use weir_processors::registry::cache::FileCache;
@@ -29,6 +33,7 @@ pub(super) async fn start(
     door: &Door,
     lifecycle: &Lifecycle,
 ) -> Result<Packages, Failure> {
+    record(config, door).await?;
     let policy = Policy::start(door.log(), lifecycle).await?;
     let mut packages = Packages::new(policy.clone());
     let registries = config.registries.all();
@@ -53,6 +58,17 @@ pub(super) async fn start(
         packages = shared.serving(packages, registry)?;
     }
     Ok(packages)
+}
+
+/// Records what packages are judged by from now on, where it is not so already.
+async fn record(config: &Config, door: &Door) -> Result<(), Failure> {
+    let stream = StreamName::new(SETTINGS)?;
+    let (apply, caller) = (Apply(config.policy_settings()), Caller::processor("configuration"));
+    let executed = door.execute::<Keeping>(&stream, &apply, &caller, None).await?;
+    if !executed.events.is_empty() {
+        info!(position = %executed.position, "packages are judged by other settings from now on");
+    }
+    Ok(())
 }
 
 /// What all ecosystems share.
