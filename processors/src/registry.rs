@@ -25,6 +25,7 @@ pub mod setup;
 pub mod stats;
 
 pub mod cargo;
+pub mod go;
 pub mod npm;
 pub mod pypi;
 

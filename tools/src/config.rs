@@ -56,6 +56,7 @@ pub(crate) const SECTIONS: &[Section] = &[
     registries::Pypi::SECTION,
     registries::Npm::SECTION,
     registries::Cargo::SECTION,
+    registries::Go::SECTION,
     policy::Policy::SECTION,
     cache::Cache::SECTION,
     database::Database::SECTION,

@@ -2,6 +2,7 @@
 //! No address of a registry stands in Weir itself: who knows one is asked.
 
 mod cargo;
+mod go;
 mod npm;
 mod pypi;
 
@@ -20,11 +21,16 @@ use crate::config::{HttpUrl, without_password};
 /// How long a client may take to answer: the first start after an installation compiles pip.
 const ASKED_WITHIN: Duration = Duration::from_secs(20);
 
+/// The key of the checksum database that a module proxy passes on.
+pub(crate) const CHECKSUM_DATABASE: &str = "registries.go.checksum_database";
+
 /// A registry, and who named it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Found {
     pub(crate) upstream: HttpUrl,
     pub(crate) by: String,
+    /// What the same client says beside it: a key, and its value.
+    pub(crate) beside: Option<(&'static str, String)>,
 }
 
 /// Why there is none.
@@ -56,7 +62,12 @@ pub(crate) async fn ask_all(ecosystems: Vec<Ecosystem>, server: &Server) -> Vec<
 
 async fn of(ecosystem: Ecosystem, server: &Server) -> Result<Found, Unknown> {
     let Named { address, by } = named(ecosystem).await?;
-    check(&address, by, server)
+    let mut found = check(&address, by, server)?;
+    if ecosystem == Ecosystem::Go {
+        let database = go::checksum_database().await;
+        found.beside = database.map(|name| (CHECKSUM_DATABASE, name));
+    }
+    Ok(found)
 }
 
 /// What the client of an ecosystem asks, started where this command was.
@@ -65,7 +76,7 @@ pub(crate) async fn named(ecosystem: Ecosystem) -> Result<Named, Unknown> {
         Ecosystem::Pypi => pypi::named().await,
         Ecosystem::Npm => npm::named().await,
         Ecosystem::Cargo => cargo::named(),
-        Ecosystem::Go => Err(Unknown::NoClient("go")),
+        Ecosystem::Go => go::named().await,
         Ecosystem::Docker => Err(Unknown::NoClient("docker")),
     }
 }
@@ -89,7 +100,7 @@ fn check(named: &str, by: String, server: &Server) -> Result<Found, Unknown> {
     if is_itself(&upstream.0, server) {
         return Err(Unknown::Itself { by, named: without_password(named) });
     }
-    Ok(Found { upstream, by })
+    Ok(Found { upstream, by, beside: None })
 }
 
 /// Whether an address leads back to this Weir. What is not noticed here is noticed by the trail

@@ -76,6 +76,12 @@ impl Dossier {
             && self.min_age_hours() == 0
     }
 
+    /// Whether it matters how old a version is.
+    #[must_use]
+    pub fn counts_age(&self) -> bool {
+        self.min_age_hours() > 0
+    }
+
     /// Judges a version.
     pub fn judge(&self, candidate: &Candidate<'_>) -> Verdict {
         if let Some(objection) = self.objection(candidate, &self.waivers) {

@@ -6,6 +6,7 @@
 
 mod promise;
 mod reader;
+mod shape;
 
 use std::{
     collections::HashMap,
@@ -21,13 +22,14 @@ use http::{HeaderMap, Method, StatusCode};
 pub use promise::Promise;
 pub use reader::read;
 use sha2::{Digest as _, Sha256 as Hasher};
+pub use shape::Shape;
 use tempfile::NamedTempFile;
 use tokio::sync::{Semaphore, watch};
 use tracing::{info, warn};
 use weir_events::registry::{CacheStored, UpstreamRejected};
 use weir_log::lifecycle::Lifecycle;
 
-use self::promise::Check;
+use self::{promise::Check, shape::ShapeFault};
 use super::{
     cache::{CacheKey, CachePlugin, Cached, Meta},
     ledger::Ledger,
@@ -52,6 +54,8 @@ pub struct Wanted {
     /// What its index promises where it promises no SHA-256. What is promised neither way, or by a
     /// weak hash only, is passed through and not kept.
     pub promise: Option<Promise>,
+    /// What it must be beside that.
+    pub shape: Shape,
     /// The size its index promises.
     pub size: Option<u64>,
     /// Its media type.
@@ -62,7 +66,8 @@ impl Wanted {
     /// Whether its bytes can be verified so well that they may be kept.
     #[must_use]
     pub fn can_be_kept(&self) -> bool {
-        self.sha256.is_some() || self.promise.as_ref().is_some_and(Promise::strong)
+        let promised = self.sha256.is_some() || self.promise.as_ref().is_some_and(Promise::strong);
+        promised || self.shape.tells()
     }
 }
 
@@ -236,7 +241,10 @@ impl<C: CachePlugin> Downloads<C> {
             (None, Some(promise)) => {
                 cached.meta.promise.as_deref().is_some_and(|found| promise.admits_text(found))
             }
-            (None, None) => false,
+            (None, None) => {
+                let found = cached.meta.promise.as_deref();
+                found.is_some_and(|found| wanted.shape.admits(found))
+            }
         }))
     }
 
@@ -417,6 +425,12 @@ impl<C: CachePlugin> Downloads<C> {
         {
             return Err(DownloadFault::Mismatch(format!("{found} instead of {promised}")));
         }
+        let (shape, looked_at) = (wanted.shape.clone(), Arc::clone(&file));
+        let looking = tokio::task::spawn_blocking(move || shape.verify(&looked_at)).await;
+        let shaped = looking.map_err(io::Error::other)?.map_err(|fault| match fault {
+            ShapeFault::Mismatch(cause) => DownloadFault::Mismatch(cause),
+            ShapeFault::Disk(fault) => DownloadFault::Disk(fault),
+        })?;
         if !wanted.can_be_kept() {
             return Ok(Fetched { file, size: n_bytes, kept: None });
         }
@@ -424,7 +438,7 @@ impl<C: CachePlugin> Downloads<C> {
         let meta = Meta {
             size: n_bytes,
             sha256: sha256.clone(),
-            promise: also.map(|promise| promise.to_string()),
+            promise: also.map(|promise| promise.to_string()).or(shaped),
             ttl: None,
             created_at: self.0.ledger.now(),
             etag: None,

@@ -85,11 +85,14 @@ pub struct Artifact {
 impl Artifact {
     fn etag(&self) -> Option<HeaderValue> {
         let promise = || self.wanted.promise.as_ref()?.tag();
-        let tag = self.wanted.sha256.map(hex::encode).or_else(promise)?;
+        let tag = self.wanted.sha256.map(hex::encode).or_else(promise);
+        let tag = tag.or_else(|| self.wanted.shape.tag())?;
         HeaderValue::try_from(format!("\"{tag}\"")).ok()
     }
 
-    fn candidate(&self) -> Candidate<'_> {
+    /// As it is judged.
+    #[must_use]
+    pub fn candidate(&self) -> Candidate<'_> {
         Candidate::published(self.version.as_ref(), self.published_at)
     }
 
@@ -326,6 +329,22 @@ impl<C: CachePlugin, V: Voice> Gate<C, V> {
             Verdict::Warn(objection) => warned(answer, objection),
             Verdict::Allow | Verdict::Excused(_) | Verdict::Block(_) => answer,
         })
+    }
+
+    /// Refuses what is forbidden, on record, and lets everything else go on to be answered by who asks:
+    /// for what is told of a version beside its files.
+    pub async fn permit<I>(
+        &self,
+        artifact: &Artifact,
+        asking: &Asking,
+        caller: &Caller,
+        instead: impl Fn(Arc<Dossier>) -> I + Send + Sync,
+    ) -> Result<(), Otherwise>
+    where
+        I: Future<Output = Option<String>> + Send,
+    {
+        let dossier = self.about(&artifact.package, caller)?;
+        self.judged(artifact, &dossier, asking, caller, &instead).await.map(drop)
     }
 
     /// Lets an allowed file through, and refuses a forbidden one; the refusal is on record.

@@ -26,6 +26,10 @@ pub struct Config {
     pub bounds: Bounds,
     /// How much memory lists ready to be sent may take.
     pub max_rendered_bytes: u64,
+    /// The checksum database behind the upstream, where the ecosystem has such.
+    pub checksum_database: Option<String>,
+    /// Packages of whom no such database may hear, as patterns of `GOPRIVATE`.
+    pub private: Vec<String>,
 }
 
 impl Config {
@@ -33,8 +37,15 @@ impl Config {
     #[must_use]
     pub fn of(upstream: Option<Url>) -> Self {
         let (keeping, bounds) = (Keeping::default(), Bounds::default());
-        let trusted_origins = Vec::new();
-        Self { upstream, trusted_origins, keeping, bounds, max_rendered_bytes: 48 << 20 }
+        Self {
+            upstream,
+            trusted_origins: Vec::new(),
+            keeping,
+            bounds,
+            max_rendered_bytes: 48 << 20,
+            checksum_database: None,
+            private: Vec::new(),
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use libfuzzer_sys::fuzz_target;
 use weir_processors::registry::{
     answer::Answer,
     asking::Asking,
-    cargo,
+    cargo, go,
     npm::{self, negotiate::Form},
     plugin::Asked,
     pypi,
@@ -34,6 +34,7 @@ fuzz_target!(|data: &[u8]| {
         answered(pypi::request::parse(&asked).map(|request| request.asking));
         answered(npm::request::parse(&asked).map(|request| request.asking));
         answered(cargo::request::parse(&asked).map(|request| request.asking));
+        answered(go::request::parse(&asked).map(|request| request.asking));
     }
 });
 

@@ -15,7 +15,7 @@ use super::serve::write_new;
 use crate::config::registries::{goods, upstream_key};
 use crate::config::{self, Config, HttpUrl, without_password};
 use crate::context::Context;
-use crate::discovery::{self, Found};
+use crate::discovery::{self, CHECKSUM_DATABASE, Found};
 use crate::exit::{Exit, Failure, chain};
 use crate::runtime;
 
@@ -61,9 +61,10 @@ pub(crate) fn run(context: &Context, args: &InitArgs) -> Result<Exit, Failure> {
     for (ecosystem, answer) in &answers {
         let key = upstream_key(*ecosystem);
         match answer {
-            Ok(Found { upstream, by }) => {
+            Ok(Found { upstream, by, beside }) => {
                 let shown = without_password(upstream.0.as_str());
                 set.push((key, upstream.to_string()));
+                set.extend(beside.clone());
                 notes.push(format!("{key} is {shown}, as {by} says"));
                 said.insert(key.to_owned(), json!(shown));
             }
@@ -71,6 +72,10 @@ pub(crate) fn run(context: &Context, args: &InitArgs) -> Result<Exit, Failure> {
             Err(unknown) if let Some(upstream) = kept(&configured, *ecosystem) => {
                 let shown = without_password(upstream.as_str());
                 set.push((key, upstream.to_string()));
+                if *ecosystem == Ecosystem::Go {
+                    let database = configured.registries.go.checksum_database.clone();
+                    set.extend(database.map(|name| (CHECKSUM_DATABASE, name)));
+                }
                 notes.push(format!("{key} stays {shown}: {}", chain(unknown)));
                 said.insert(key.to_owned(), json!(shown));
             }

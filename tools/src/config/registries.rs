@@ -16,6 +16,7 @@ pub(crate) struct Registries {
     pub(crate) pypi: Pypi,
     pub(crate) npm: Npm,
     pub(crate) cargo: Cargo,
+    pub(crate) go: Go,
 }
 
 /// What is configured for an ecosystem, whichever it is.
@@ -30,6 +31,10 @@ pub(crate) struct Registry<'a> {
     pub(crate) mode: Mode,
     pub(crate) min_age_hours: u32,
     pub(crate) fix_exemption: bool,
+    /// Of Go modules alone.
+    pub(crate) checksum_database: Option<&'a str>,
+    /// Of Go modules alone.
+    pub(crate) private: &'a [String],
 }
 
 /// What an ecosystem is made of, in messages.
@@ -56,8 +61,13 @@ pub(crate) const fn upstream_key(ecosystem: Ecosystem) -> &'static str {
 
 impl Registries {
     /// The ecosystems that can be served, in the order of the file.
-    pub(crate) fn all(&self) -> [Registry<'_>; 3] {
-        [self.pypi.registry(), self.npm.registry(), self.cargo.registry()]
+    pub(crate) fn all(&self) -> [Registry<'_>; 4] {
+        let go = Registry {
+            checksum_database: self.go.checksum_database.as_deref(),
+            private: &self.go.private,
+            ..self.go.registry()
+        };
+        [self.pypi.registry(), self.npm.registry(), self.cargo.registry(), go]
     }
 }
 
@@ -68,6 +78,7 @@ macro_rules! registry {
         $name:ident at $path:literal,
         $(#[doc = $upstream:literal])+
         upstream
+        $($(#[doc = $doc:literal])+ $key:ident: $type:ty = $default:expr,)*
     ) => {
         section! {
             $(#[doc = $about])+
@@ -92,6 +103,7 @@ macro_rules! registry {
                 min_age_hours: u32 = 0,
                 /// Whether a version that fixes an advisory may be younger. That it was is recorded.
                 fix_exemption: bool = true,
+                $($(#[doc = $doc])+ $key: $type = $default,)*
             }
         }
 
@@ -107,6 +119,8 @@ macro_rules! registry {
                     mode: self.mode,
                     min_age_hours: self.min_age_hours,
                     fix_exemption: self.fix_exemption,
+                    checksum_database: None,
+                    private: &[],
                 }
             }
         }
@@ -135,4 +149,17 @@ registry! {
     /// The sparse index that is asked, the folder of its `config.json`. `weir init` looks which one
     /// this machine's own cargo uses. A user name and a password in it are sent to its own host only.
     upstream
+}
+
+registry! {
+    /// Go modules, served below /go.
+    Go at "registries.go",
+    /// The module proxy that is asked. `weir init` asks this machine's own go command for it. A user
+    /// name and a password in it are sent to its own host only.
+    upstream
+    /// The checksum database that the proxy passes on, by its name: what it says of a zip is verified
+    /// before the zip is kept. Without one, what comes first is kept.
+    checksum_database: Option<String> = None,
+    /// Modules of which no checksum database may hear, as patterns of GOPRIVATE.
+    private: Vec<String> = Vec::new(),
 }

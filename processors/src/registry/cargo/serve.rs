@@ -23,7 +23,7 @@ use crate::{
         asking::Asking,
         cache::CachePlugin,
         documents::{DocumentsFault, Keeping, Open},
-        download::Wanted,
+        download::{Shape, Wanted},
         gate::{Artifact, Gate, Listed, Otherwise, Plain},
     },
 };
@@ -166,6 +166,7 @@ fn artifact(
             url,
             sha256: Some(line.cksum),
             promise: None,
+            shape: Shape::Any,
             size: None,
             content_type: "application/gzip",
         },

@@ -34,7 +34,7 @@ use crate::{
         asking::Asking,
         cache::{CacheKey, CachePlugin},
         documents::{Documents, Keeping, Open},
-        download::Wanted,
+        download::{Shape, Wanted},
         gate::{Artifact, Gate, Listed, Otherwise, Voice as _},
         ledger::List,
         renderings::Rendering,
@@ -315,6 +315,7 @@ fn artifact(
         url: source.url,
         sha256: None,
         promise: source.promise,
+        shape: Shape::Any,
         size: None,
         content_type: "application/octet-stream",
     };

@@ -18,7 +18,7 @@ use crate::{
         asking::Asking,
         cache::{CacheKey, CachePlugin},
         documents::{Documents, Keeping, Open},
-        download::Wanted,
+        download::{Shape, Wanted},
         gate::{Artifact, Gate, Listed, Otherwise, Plain},
     },
 };
@@ -119,6 +119,7 @@ fn wanted(index: &Documents<Simple>, document: &Document, filename: &Filename) -
             reach,
             sha256: file.sha256.map(|hash| hash.0),
             promise: file.promise.clone(),
+            shape: Shape::Any,
             size: file.size,
             content_type: "application/octet-stream",
         });
@@ -136,5 +137,14 @@ fn wanted(index: &Documents<Simple>, document: &Document, filename: &Filename) -
     };
     let mut url = file.url.clone();
     url.set_path(&format!("{}{}", file.url.path(), sidecar.suffix()));
-    Some(Wanted { key, url, reach, sha256, promise: None, size: None, content_type })
+    Some(Wanted {
+        key,
+        url,
+        reach,
+        sha256,
+        promise: None,
+        shape: Shape::Any,
+        size: None,
+        content_type,
+    })
 }

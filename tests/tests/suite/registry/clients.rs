@@ -29,7 +29,7 @@ fn as_user(command: &mut Command, place: &Place) -> Output {
     for (name, _) in std::env::vars_os() {
         let name = name.to_string_lossy().into_owned();
         let lower = name.to_lowercase();
-        if ["cargo_", "rustc", "npm_"].iter().any(|prefix| lower.starts_with(prefix)) {
+        if ["cargo_", "rustc", "npm_", "go"].iter().any(|prefix| lower.starts_with(prefix)) {
             command.env_remove(name);
         }
     }
@@ -37,7 +37,8 @@ fn as_user(command: &mut Command, place: &Place) -> Output {
     command
         .env("npm_config_userconfig", home.join(".npmrc"))
         .env("npm_config_cache", home.join("npm-cache"))
-        .env("CARGO_HOME", home.join("cargo"));
+        .env("CARGO_HOME", home.join("cargo"))
+        .env("GOENV", home.join("go-env"));
     command.output().expect("run it")
 }
 
@@ -75,9 +76,19 @@ async fn clients_ask_weir_after_one_command_and_what_they_asked_before_after_ano
     }
 
     let written = init(&place, &["--yes"]);
-    assert_eq!(steps(&written), [r#""npm" "write""#, r#""cargo" "write""#], "{}", said(&written));
+    assert_eq!(
+        steps(&written),
+        [r#""npm" "write""#, r#""cargo" "write""#, r#""go" "write""#],
+        "{}",
+        said(&written)
+    );
     let again = init(&place, &["--yes"]);
-    assert_eq!(steps(&again), [r#""npm" "nothing""#, r#""cargo" "nothing""#], "{}", said(&again));
+    assert_eq!(
+        steps(&again),
+        [r#""npm" "nothing""#, r#""cargo" "nothing""#, r#""go" "nothing""#],
+        "{}",
+        said(&again)
+    );
     // Now the clients name Weir itself, and what it asks itself stays what it was.
     let config_of = |place: &Place| read(&place.path().join("weir.yaml"));
     let before = config_of(&place);
@@ -92,6 +103,8 @@ async fn clients_ask_weir_after_one_command_and_what_they_asked_before_after_ano
     assert_eq!(config_of(&place), before);
     let asked = as_user(Command::new("npm").args(["config", "get", "registry"]), &place);
     assert_eq!(String::from_utf8_lossy(&asked.stdout).trim(), format!("{}/npm/", weir.url));
+    let asked = as_user(Command::new("go").args(["env", "GOPROXY"]), &place);
+    assert_eq!(String::from_utf8_lossy(&asked.stdout).trim(), format!("{}/go", weir.url));
     let project = place.path().join("project");
     fs::create_dir_all(project.join("src")).expect("a project");
     fs::write(project.join("src/lib.rs"), "").expect("its code");
@@ -104,7 +117,12 @@ async fn clients_ask_weir_after_one_command_and_what_they_asked_before_after_ano
     assert!(events.body.contains("hex-0.4.3.crate"), "{}", events.body);
 
     let undone = init(&place, &["--undo", "--yes"]);
-    assert_eq!(steps(&undone), [r#""npm" "undo""#, r#""cargo" "undo""#], "{}", said(&undone));
+    assert_eq!(
+        steps(&undone),
+        [r#""npm" "undo""#, r#""cargo" "undo""#, r#""go" "undo""#],
+        "{}",
+        said(&undone)
+    );
     assert_eq!((read(&config).as_str(), read(&npmrc).as_str()), (CARGO_CONFIG, NPMRC));
 }
 

@@ -72,8 +72,14 @@ const fn probe(ecosystem: Ecosystem) -> Option<Probe> {
             accept: "application/json",
             address: "the sparse index, the folder of its config.json",
         },
-        // Have no section yet.
-        Ecosystem::Go | Ecosystem::Docker => return None,
+        Ecosystem::Go => Probe {
+            what: "go upstream",
+            path: "golang.org/x/mod/@v/list",
+            accept: "text/plain",
+            address: "the module proxy, as `go env GOPROXY` prints it, without `direct`",
+        },
+        // Has no section yet.
+        Ecosystem::Docker => return None,
     })
 }
 

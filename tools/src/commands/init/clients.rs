@@ -7,6 +7,7 @@
 mod cargo;
 mod edit;
 mod file;
+mod go;
 mod npm;
 
 use std::net::IpAddr;
@@ -32,6 +33,7 @@ use crate::runtime;
 pub(crate) enum Client {
     Npm,
     Cargo,
+    Go,
 }
 
 /// What somebody wants of their clients.
@@ -71,12 +73,13 @@ enum Step {
 }
 
 impl Client {
-    const ALL: [Self; 2] = [Self::Npm, Self::Cargo];
+    const ALL: [Self; 3] = [Self::Npm, Self::Cargo, Self::Go];
 
     const fn name(self) -> &'static str {
         match self {
             Self::Npm => "npm",
             Self::Cargo => "cargo",
+            Self::Go => "go",
         }
     }
 
@@ -84,6 +87,7 @@ impl Client {
         match self {
             Self::Npm => Ecosystem::Npm,
             Self::Cargo => Ecosystem::Cargo,
+            Self::Go => Ecosystem::Go,
         }
     }
 
@@ -91,6 +95,7 @@ impl Client {
         let path = match self {
             Self::Npm => npm::path(),
             Self::Cargo => cargo::path(),
+            Self::Go => go::path(),
         };
         File::read(path.ok_or("HOME is not set, so nobody knows where it is configured")?)
     }
@@ -99,6 +104,7 @@ impl Client {
         match self {
             Self::Npm => npm::edit(base),
             Self::Cargo => cargo::edit(base),
+            Self::Go => go::edit(base),
         }
     }
 
@@ -107,6 +113,7 @@ impl Client {
         match self {
             Self::Npm => npm::objection(),
             Self::Cargo => cargo::objection(without, with),
+            Self::Go => go::objection(),
         }
     }
 }

@@ -38,8 +38,11 @@ pub(super) fn write_config(context: &Context, flags: &[FlagValue]) -> Result<(),
     let answers = runtime::runtime()?.block_on(asking);
     let path = context.data_dir.path().join(config::FILE);
     let known = answers.iter().filter_map(|(ecosystem, answer)| {
-        Some((upstream_key(*ecosystem), answer.as_ref().ok()?.upstream.to_string()))
+        let found = answer.as_ref().ok()?;
+        Some((upstream_key(*ecosystem), found.upstream.to_string(), found.beside.clone()))
     });
+    let known = known.flat_map(|(key, upstream, beside)| [Some((key, upstream)), beside]);
+    let known = known.flatten();
     let set: Vec<_> = known.collect();
     if !set.is_empty() {
         write_new(&path, &config::example(&set))?;
@@ -48,7 +51,7 @@ pub(super) fn write_config(context: &Context, flags: &[FlagValue]) -> Result<(),
     for (ecosystem, answer) in answers {
         let goods = goods(ecosystem);
         context.output.say(&match answer {
-            Ok(Found { upstream, by }) => {
+            Ok(Found { upstream, by, .. }) => {
                 let upstream = config::without_password(upstream.0.as_str());
                 format!("{goods} come from {upstream}, as {by} says")
             }

@@ -18,7 +18,7 @@ use weir_processors::registry::cache::FileCache;
 use weir_processors::registry::ledger::Ledger;
 use weir_processors::registry::policy::Policy;
 use weir_processors::registry::setup::Parts;
-use weir_processors::registry::{cargo, keeper, npm, pypi};
+use weir_processors::registry::{cargo, go, keeper, npm, pypi};
 
 use super::cache_dir;
 use crate::config::Config;
@@ -88,6 +88,8 @@ macro_rules! plugin {
         config.trusted_origins = registry.trusted_origins.iter().map(|url| url.0.clone()).collect();
         config.keeping.ttl = registry.page_ttl;
         config.keeping.stale_for = registry.stale_for;
+        config.checksum_database = registry.checksum_database.map(str::to_owned);
+        config.private = registry.private.to_vec();
         let parts = Parts {
             policy: shared.policy.clone(),
             ledger: Ledger::new(registry.ecosystem, shared.door.clone()),
@@ -111,8 +113,9 @@ impl Shared<'_> {
             Ecosystem::Pypi => packages.serving(plugin!(pypi::Pypi, registry, self), scope),
             Ecosystem::Npm => packages.serving(plugin!(npm::Npm, registry, self), scope),
             Ecosystem::Cargo => packages.serving(plugin!(cargo::Cargo, registry, self), scope),
-            // Have no section yet, so nobody can have enabled them.
-            Ecosystem::Go | Ecosystem::Docker => packages,
+            Ecosystem::Go => packages.serving(plugin!(go::Go, registry, self), scope),
+            // Has no section yet, so nobody can have enabled it.
+            Ecosystem::Docker => packages,
         })
     }
 }

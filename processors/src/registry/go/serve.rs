@@ -1,0 +1,266 @@
+//! Answers the requests of the go command.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use futures_util::future::join_all;
+use http::{
+    HeaderValue, StatusCode,
+    header::{CACHE_CONTROL, ETAG},
+};
+use weir_aggregates::registry::dossier::Dossier;
+
+use super::{
+    Go, Upstream,
+    document::{Info, List, key_of},
+    lists::Ages,
+    module::{Canonical, Module, Query},
+    request::{Request, Target},
+    sumdb,
+    upstream::{At, Of, below},
+};
+use crate::{
+    caller::Caller,
+    registry::{
+        answer::Answer,
+        asking::Asking,
+        cache::CachePlugin,
+        documents::{DocumentsFault, Open},
+        download::{Shape, Wanted},
+        gate::{Artifact, Gate, Listed, Otherwise, Plain},
+    },
+};
+
+const TEXT: &str = "text/plain; charset=utf-8";
+const JSON: &str = "application/json";
+
+/// Of how many of the newest versions of a list the age is looked up, where one counts.
+const N_AGED: usize = 16;
+
+impl<C: CachePlugin> Go<C> {
+    pub(super) async fn answered(&self, request: Request, caller: &Caller) -> Answer {
+        let head = request.asking.head;
+        let answer = self.try_answer(request, caller).await.unwrap_or_else(|answer| *answer);
+        if head { answer.without_body() } else { answer }
+    }
+
+    async fn try_answer(&self, request: Request, caller: &Caller) -> Result<Answer, Otherwise> {
+        let Request { target, asking } = request;
+        self.gate.not_again(&asking)?;
+        let upstream = self.upstream.as_ref().ok_or_else(|| self.gate.disabled())?;
+        match target {
+            Target::List { module } => self.list(upstream, &module, &asking, caller).await,
+            Target::Info { module, query } => {
+                self.info(upstream, module, query, &asking, caller).await
+            }
+            Target::Mod { module, version } => {
+                let mods = &upstream.mods;
+                let of = Of { module, version };
+                let body = mods.get(&of, mods.keeping().ttl, &asking.trail).await;
+                let body = body.map_err(|fault| Gate::<C, Plain>::no_list(&fault))?;
+                Ok(whole(TEXT, &body.document, &asking))
+            }
+            Target::Zip { module, version } => {
+                self.zip(upstream, &module, &version, &asking, caller).await
+            }
+            Target::Sums { name, what } => sums::<C>(upstream, &name, &what, &asking).await,
+        }
+    }
+
+    async fn list(
+        &self,
+        upstream: &Upstream,
+        module: &Module,
+        asking: &Asking,
+        caller: &Caller,
+    ) -> Result<Answer, Otherwise> {
+        let open = self.open(upstream, module, asking).await?;
+        let dossier = self.gate.about(module.as_str(), caller)?;
+        let ages = ages(upstream, &open.document, &dossier, asking).await;
+        let list = self.lists.list(&open, &dossier, ages).await;
+        let list = list.map_err(|_| Gate::<C, Plain>::stopping())?;
+        let listed = Listed {
+            package: module.as_str(),
+            digest: open.document.digest,
+            dossier: &dossier,
+            content_type: TEXT,
+        };
+        self.gate.list(&listed, &list, asking, caller).await
+    }
+
+    async fn open(
+        &self,
+        upstream: &Upstream,
+        module: &Module,
+        asking: &Asking,
+    ) -> Result<Open<List>, Otherwise> {
+        let versions = &upstream.versions;
+        let open = versions.get(module, versions.keeping().ttl, &asking.trail).await;
+        open.map_err(|fault| Gate::<C, Plain>::no_list(&fault))
+    }
+
+    /// What a version is; the latest is the newest one that is allowed.
+    async fn info(
+        &self,
+        upstream: &Upstream,
+        module: Module,
+        query: Query,
+        asking: &Asking,
+        caller: &Caller,
+    ) -> Result<Answer, Otherwise> {
+        let at = At { module, query };
+        let info = find::<C>(upstream, &at, asking).await?;
+        let artifact = artifact(upstream, &at.module, &info.version, &info, "info", None);
+        let artifact = artifact.ok_or_else(|| missing(&at))?;
+        let instead = |dossier| self.newest(upstream, &at.module, dossier, asking);
+        if at.query == Query::Latest {
+            let dossier = self.gate.about(at.module.as_str(), caller)?;
+            if !dossier.judge(&artifact.candidate()).allowed()
+                && let Some(newest) = instead(dossier).await
+            {
+                let query = Query::Named(newest.into());
+                let newest = At { module: at.module.clone(), query };
+                let info = find::<C>(upstream, &newest, asking).await?;
+                return Ok(whole(JSON, &info.body, asking));
+            }
+        }
+        self.gate.permit(&artifact, asking, caller, instead).await?;
+        Ok(whole(JSON, &info.body, asking))
+    }
+
+    async fn zip(
+        &self,
+        upstream: &Upstream,
+        module: &Module,
+        version: &Canonical,
+        asking: &Asking,
+        caller: &Caller,
+    ) -> Result<Answer, Otherwise> {
+        let at = At { module: module.clone(), query: Query::Named(version.as_str().into()) };
+        let info = find::<C>(upstream, &at, asking).await?;
+        let sum = match &upstream.database {
+            Some(database) => database.sum(module, version, &asking.trail).await,
+            None => Ok(None),
+        };
+        let sum = sum.map_err(|fault| Gate::<C, Plain>::no_list(&fault))?;
+        let artifact = artifact(upstream, module, version, &info, "zip", sum);
+        let artifact = artifact.ok_or_else(|| missing(&at))?;
+        let instead = |dossier| self.newest(upstream, module, dossier, asking);
+        self.gate.file(&artifact, asking, caller, instead).await
+    }
+
+    /// The newest version that is allowed.
+    async fn newest(
+        &self,
+        upstream: &Upstream,
+        module: &Module,
+        dossier: Arc<Dossier>,
+        asking: &Asking,
+    ) -> Option<String> {
+        let open = self.open(upstream, module, asking).await.ok()?;
+        let ages = ages(upstream, &open.document, &dossier, asking).await;
+        self.lists.list(&open, &dossier, ages).await.ok()?.filtered.newest_allowed.clone()
+    }
+}
+
+/// What a version is, as the upstream says.
+async fn find<C: CachePlugin>(
+    upstream: &Upstream,
+    at: &At,
+    asking: &Asking,
+) -> Result<Arc<Info>, Otherwise> {
+    let infos = &upstream.infos;
+    let info = infos.get(at, infos.keeping().ttl, &asking.trail).await;
+    Ok(info.map_err(|fault| Gate::<C, Plain>::no_list(&fault))?.document)
+}
+
+/// When the newest versions were published, where their age counts. That of older ones is looked at
+/// when they are asked for.
+async fn ages(upstream: &Upstream, list: &List, dossier: &Dossier, asking: &Asking) -> Ages {
+    if !dossier.counts_age() {
+        return Ages::new();
+    }
+    let mut newest: Vec<_> = list.versions.iter().collect();
+    newest.sort_by(|a, b| b.version.cmp(&a.version));
+    newest.truncate(N_AGED);
+    let ask = newest.into_iter().map(|listed| async move {
+        let query = Query::Named(listed.text.as_str().into());
+        let at = At { module: list.module.clone(), query };
+        let infos = &upstream.infos;
+        // What cannot be had tells no age, and does not pass.
+        let info = infos.get(&at, infos.keeping().ttl, &asking.trail).await.ok();
+        (listed.text.to_string(), info.and_then(|info| info.document.time))
+    });
+    join_all(ask).await
+}
+
+/// What passes or not, for a version.
+fn artifact(
+    upstream: &Upstream,
+    module: &Module,
+    version: &Canonical,
+    info: &Info,
+    kind: &str,
+    sum: Option<[u8; 32]>,
+) -> Option<Artifact> {
+    let versions = &upstream.versions;
+    let path = format!("{}/@v/{}.zip", module.escaped(), version.escaped());
+    Some(Artifact {
+        package: module.to_string(),
+        version: Some(version.version()),
+        published_at: info.time,
+        file: format!("{version}.{kind}"),
+        wanted: Wanted {
+            key: key_of(module, version)?,
+            url: below(versions.base(), &path),
+            reach: versions.reach().clone(),
+            sha256: None,
+            promise: None,
+            shape: Shape::GoZip { prefix: format!("{module}@{version}/").into(), sum },
+            size: None,
+            content_type: "application/zip",
+        },
+    })
+}
+
+fn missing(at: &At) -> Otherwise {
+    let why = format!("not found: {at}");
+    Box::new(Answer::text(StatusCode::NOT_FOUND, &why).because(&why))
+}
+
+/// A body as the upstream wrote it.
+fn whole(content_type: &'static str, body: &Bytes, asking: &Asking) -> Answer {
+    let tag = blake3::hash(body).to_hex();
+    let etag = HeaderValue::try_from(format!("\"{tag}\""));
+    let etag = etag.unwrap_or(HeaderValue::from_static("\"\""));
+    let answer = if asking.has(&etag) {
+        Answer::empty(StatusCode::NOT_MODIFIED)
+    } else {
+        Answer::whole(StatusCode::OK, content_type, body.clone())
+    };
+    answer.with(ETAG, etag).with(CACHE_CONTROL, HeaderValue::from_static("no-cache"))
+}
+
+/// What the checksum database says, as it says it.
+async fn sums<C: CachePlugin>(
+    upstream: &Upstream,
+    name: &str,
+    what: &sumdb::Asked,
+    asking: &Asking,
+) -> Result<Answer, Otherwise> {
+    let database = upstream.database.as_ref().filter(|database| database.name() == name);
+    let Some(database) = database else {
+        // The go command asks the database itself then.
+        let why = format!("not found: the checksum database {name} is not passed on here");
+        return Err(Box::new(Answer::text(StatusCode::NOT_FOUND, why)));
+    };
+    if let sumdb::Asked::Lookup { module, .. } = what
+        && database.is_private(module)
+    {
+        let why = format!("{module} is private, and no checksum database hears of it");
+        return Err(Gate::<C, Plain>::no(StatusCode::FORBIDDEN, &why));
+    }
+    let words = database.ask(what, &asking.trail).await;
+    let words = words.map_err(|fault: DocumentsFault| Gate::<C, Plain>::no_list(&fault))?;
+    Ok(whole(TEXT, &words, asking))
+}

@@ -1,0 +1,126 @@
+//! What is told of versions.
+
+use http::{
+    StatusCode,
+    header::{CONTENT_TYPE, ETAG, IF_NONE_MATCH},
+};
+use weir_aggregates::registry::{facts::Facts, settings::default_of};
+use weir_events::registry::policy::{EcosystemSettings, Settings, SettingsChanged};
+
+use super::*;
+
+const VERSIONS: [&str; 3] = ["v1.0.0", "v1.1.0", "v1.2.0"];
+
+#[tokio::test]
+async fn versions_that_are_marked_or_hidden_are_not_listed_and_the_latest_steps_down() {
+    let weir = Weir::open(&VERSIONS).await;
+    assert_eq!(text(weir.get(&at("@v/list")).await).await, "v1.0.0\nv1.1.0\nv1.2.0\n");
+    for (revision, mask) in [(1, Mask::Mark), (2, Mask::Hide)] {
+        weir.rules(revision, &[rule(1, ">=v1.2.0", mask)]);
+        let list = weir.get(&at("@v/list")).await;
+        assert_eq!(list.headers[CONTENT_TYPE], "text/plain; charset=utf-8");
+        assert_eq!(text(list).await, "v1.0.0\nv1.1.0\n", "{mask}");
+        assert_eq!(text(weir.get(&at("@latest")).await).await, info("v1.1.0", 2), "{mask}");
+    }
+    assert_eq!(weir.recorded(), ["filtered", "filtered"]);
+    weir.rules(3, &[rule(1, ">=v1.2.0", Mask::DenyOnly)]);
+    assert_eq!(text(weir.get(&at("@v/list")).await).await, "v1.0.0\nv1.1.0\nv1.2.0\n");
+    assert_eq!(text(weir.get(&at("@latest")).await).await, info("v1.1.0", 2));
+    weir.rules(4, &[rule(1, "*", Mask::Mark)]);
+    let none = weir.get(&at("@latest")).await;
+    assert_eq!(none.status, StatusCode::FORBIDDEN);
+    assert!(text(none).await.contains("no version of it is allowed"));
+}
+
+#[tokio::test]
+async fn a_forbidden_version_is_refused_by_whatever_it_is_asked_for_and_its_go_mod_can_be_read() {
+    let weir = Weir::open(&VERSIONS).await;
+    let branch = format!("/proxy{}", at("@v/main.info"));
+    weir.upstream.put(&branch, Canned::new(info("v1.2.0", 3)));
+    assert_eq!(text(weir.get(&at("@v/v1.2.0.info")).await).await, info("v1.2.0", 3));
+    for (revision, mask) in [(1, Mask::Mark), (2, Mask::Hide), (3, Mask::DenyOnly)] {
+        weir.rules(revision, &[rule(1, "v1.2.0", mask)]);
+        for what in ["@v/v1.2.0.info", "@v/main.info", "@v/v1.2.0.zip"] {
+            let refused = weir.get(&at(what)).await;
+            // Anything but 403 would let the go command ask somebody else.
+            assert_eq!(refused.status, StatusCode::FORBIDDEN, "{what} {mask}");
+            assert!(refused.reason.as_deref().unwrap().contains("too young"));
+            let told = text(refused).await;
+            for words in ["too young", "version v1.2.0", "v1.1.0 is allowed", "event"] {
+                assert!(told.contains(words), "{words}: {told}");
+            }
+        }
+        assert_eq!(weir.get(&at("@v/v1.2.0.mod")).await.status, StatusCode::OK);
+        assert_eq!(weir.get(&at("@v/v1.1.0.info")).await.status, StatusCode::OK);
+    }
+    assert_eq!(weir.recorded(), ["blocked"; 9]);
+}
+
+#[tokio::test]
+async fn what_is_not_there_is_not_found_and_a_failing_upstream_is_no_way_around() {
+    let weir = Weir::open(&VERSIONS).await;
+    for what in ["@v/v9.0.0.info", "@v/v9.0.0.mod", "@v/v9.0.0.zip"] {
+        assert_eq!(weir.get(&at(what)).await.status, StatusCode::NOT_FOUND, "{what}");
+    }
+    // The go command looks above the module that it wants.
+    assert_eq!(weir.get("/example.com/@v/list").await.status, StatusCode::NOT_FOUND);
+    assert_eq!(weir.get("/example.com/@v/list").await.status, StatusCode::NOT_FOUND);
+    assert_eq!(weir.upstream.n_asked("/proxy/example.com/@v/list"), 1, "remembered for a while");
+    for status in [500, 403, 429] {
+        let path = format!("/proxy{}", at(&format!("@v/v8.0.{status}.info")));
+        let status_code = StatusCode::from_u16(status).unwrap();
+        weir.upstream.put(&path, Canned::status(status_code));
+        let answer = weir.get(&at(&format!("@v/v8.0.{status}.info"))).await;
+        assert_eq!(answer.status, StatusCode::BAD_GATEWAY, "{status}");
+    }
+    for (n, garbage) in ["<html>", "{}", r#"{"Version":"v1.0.0"}"#].into_iter().enumerate() {
+        let what = format!("@v/v7.0.{n}.info");
+        weir.upstream.put(&format!("/proxy{}", at(&what)), Canned::new(garbage));
+        assert_eq!(weir.get(&at(&what)).await.status, StatusCode::BAD_GATEWAY, "{garbage}");
+    }
+}
+
+#[tokio::test]
+async fn a_list_is_revalidated() {
+    let weir = Weir::open(&VERSIONS).await;
+    for what in ["@v/list", "@v/v1.0.0.info", "@v/v1.0.0.mod"] {
+        let first = weir.get(&at(what)).await;
+        let etag = first.headers[ETAG].to_str().unwrap().to_owned();
+        let again = weir.get_with(&at(what), IF_NONE_MATCH, &etag).await;
+        assert_eq!(again.status, StatusCode::NOT_MODIFIED, "{what}");
+        let head = weir.head(&at(what)).await;
+        assert_eq!((head.status, &head.headers), (StatusCode::OK, &first.headers), "{what}");
+    }
+}
+
+#[tokio::test]
+async fn of_a_list_the_newest_versions_are_left_out_that_are_too_young() {
+    let weir = Weir::open(&VERSIONS).await;
+    // The clock of these tests stands at 1970: every version comes from its future.
+    let strict = EcosystemSettings { min_age_hours: 1, ..default_of(Ecosystem::Go) };
+    let settings = Settings { ecosystems: vec![strict], ..Settings::default() };
+    let mut facts = Facts::default();
+    facts.apply(1, &SettingsChanged { settings }.into());
+    (weir.set_facts)(facts);
+    assert_eq!(text(weir.get(&at("@v/list")).await).await, "");
+    let refused = weir.get(&at("@v/v1.2.0.info")).await;
+    assert_eq!(refused.status, StatusCode::FORBIDDEN);
+    assert!(text(refused).await.contains("published at 1970-01-03"));
+}
+
+#[tokio::test]
+async fn the_checksum_database_is_passed_on_but_for_private_modules() {
+    let weir = Weir::with_database(&VERSIONS).await;
+    let base = format!("/proxy/sumdb/{DATABASE}");
+    for (what, words) in [("supported", ""), ("latest", "signed"), ("tile/8/0/000", "\u{1}\u{2}")] {
+        weir.upstream.put(&format!("{base}/{what}"), Canned::new(words));
+        let answer = weir.get(&format!("/sumdb/{DATABASE}/{what}")).await;
+        assert_eq!((answer.status, text(answer).await.as_str()), (StatusCode::OK, words));
+    }
+    let lookup = weir.get(&format!("/sumdb/{DATABASE}/lookup/{ESCAPED}@v1.0.0")).await;
+    assert!(text(lookup).await.contains(&sum("v1.0.0")));
+    let private = format!("/sumdb/{DATABASE}/lookup/example.com/private/x@v1.0.0");
+    assert_eq!(weir.get(&private).await.status, StatusCode::FORBIDDEN);
+    assert_eq!(weir.upstream.n_asked(&format!("/proxy{private}")), 0);
+    assert_eq!(weir.get("/sumdb/other.example/supported").await.status, StatusCode::NOT_FOUND);
+}

@@ -1,0 +1,96 @@
+//! Whether a zip is that of a module's version, and what it holds.
+//!
+//! Follows the Go Modules Reference, "Module zip files", and `dirhash.Hash1` for what a checksum
+//! database promises.
+
+use std::{
+    collections::BTreeMap,
+    fs::File,
+    io::{self, Read as _},
+};
+
+use sha2::{Digest as _, Sha256};
+use zip::{ZipArchive, result::ZipError};
+
+/// The most a zip may hold, as the go command has it.
+const MAX_UNPACKED_BYTES: u64 = 500 << 20;
+
+/// The most files a zip may hold.
+const MAX_FILES: usize = 100_000;
+
+/// The zip is not that of this version.
+#[derive(Debug, thiserror::Error)]
+pub enum ZipFault {
+    /// It cannot be read.
+    #[error("it is no zip: {0}")]
+    Unreadable(String),
+    /// A file in it lies elsewhere than it must.
+    #[error("it holds `{0}`, which is no file of this version")]
+    Foreign(String),
+    /// It holds one file twice.
+    #[error("it holds `{0}` twice")]
+    Twice(String),
+    /// It holds more than a module may.
+    #[error("it holds more than {MAX_FILES} files or {MAX_UNPACKED_BYTES} bytes")]
+    TooLarge,
+    /// The place for files does not work.
+    #[error("could not read what was received")]
+    Disk(#[source] io::Error),
+}
+
+/// The `h1` of what a zip holds, all of it below `prefix` (`module@version/`).
+pub fn hash(file: &File, prefix: &str) -> Result<[u8; 32], ZipFault> {
+    let file = file.try_clone().map_err(ZipFault::Disk)?;
+    let mut archive = ZipArchive::new(io::BufReader::new(file)).map_err(|fault| of(&fault))?;
+    if archive.len() > MAX_FILES {
+        return Err(ZipFault::TooLarge);
+    }
+    let (mut sums, mut n_bytes) = (BTreeMap::new(), 0);
+    for at in 0..archive.len() {
+        let entry = archive.by_index(at).map_err(|fault| of(&fault))?;
+        let name = entry.name().map_err(|fault| of(&fault))?.into_owned();
+        let shown = || name.chars().take(120).collect::<String>();
+        let inside = name.strip_prefix(prefix).ok_or_else(|| ZipFault::Foreign(shown()))?;
+        let plain = |part: &str| !part.is_empty() && part != "." && part != "..";
+        let inside = inside.strip_suffix('/').unwrap_or(inside);
+        if !inside.split('/').all(plain) || name.contains(['\\', '\n', '\0']) || entry.is_symlink()
+        {
+            return Err(ZipFault::Foreign(shown()));
+        }
+        let mut hasher = Sha256::new();
+        // What a zip says of itself is not believed: it is counted.
+        let mut rest = entry.take(MAX_UNPACKED_BYTES - n_bytes + 1);
+        n_bytes += io::copy(&mut rest, &mut Into(&mut hasher))
+            .map_err(|fault| ZipFault::Unreadable(fault.to_string()))?;
+        if n_bytes > MAX_UNPACKED_BYTES {
+            return Err(ZipFault::TooLarge);
+        }
+        let shown = shown();
+        if sums.insert(name, hasher.finalize()).is_some() {
+            return Err(ZipFault::Twice(shown));
+        }
+    }
+    let mut hasher = Sha256::new();
+    for (name, sum) in sums {
+        hasher.update(format!("{}  {name}\n", hex::encode(sum)));
+    }
+    Ok(hasher.finalize().into())
+}
+
+fn of(fault: &ZipError) -> ZipFault {
+    ZipFault::Unreadable(fault.to_string())
+}
+
+/// Bytes on their way into a hash.
+struct Into<'a>(&'a mut Sha256);
+
+impl io::Write for Into<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.update(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
