@@ -16,7 +16,9 @@ use http::{
     header::{RETRY_AFTER, WWW_AUTHENTICATE},
 };
 use hyper::ext::ReasonPhrase;
+use percent_encoding::percent_decode_str;
 use weir_aggregates::access::Scope;
+use weir_events::timestamp::Timestamp;
 use weir_processors::registry::{
     answer::{Answer, Body},
     plugin::{Asked, RegistryPlugin},
@@ -37,10 +39,28 @@ pub fn router<P: RegistryPlugin>(plugin: Arc<P>, scope: Scope) -> Router<ApiStat
         let plugin = Arc::clone(&plugin);
         async move { http(serve(&*plugin, scope, &state, request).await) }
     };
-    Router::new()
-        .route(prefix, any(serve.clone()))
-        .route(&format!("{prefix}/"), any(serve.clone()))
-        .route(&format!("{prefix}/{{*path}}"), any(serve))
+    // Behind a day, the registry as it was then.
+    let routes = ["", "/{day}"].into_iter().map(|day| {
+        Router::new()
+            .route(&format!("{day}{prefix}"), any(serve.clone()))
+            .route(&format!("{day}{prefix}/"), any(serve.clone()))
+            .route(&format!("{day}{prefix}/{{*path}}"), any(serve.clone()))
+    });
+    routes.fold(Router::new(), Router::merge)
+}
+
+/// As of when a path wants the registry, and the path without that: `/@2026-10-01/pypi/simple/six/`.
+/// A day is meant to its end. `None` where what stands there is no time.
+fn as_of<'a>(path: &'a str, prefix: &str) -> Option<(Option<Timestamp>, &'a str)> {
+    if let Some(below) = path.strip_prefix(prefix) {
+        return Some((None, below));
+    }
+    let (day, rest) = path.strip_prefix("/@")?.split_once('/')?;
+    let below = path.get(path.len() - rest.len() - 1..)?.strip_prefix(prefix)?;
+    let time = percent_decode_str(day).decode_utf8().ok()?;
+    let whole_day = || format!("{time}T23:59:59.999999Z").parse().ok();
+    let time = time.parse().ok().or_else(whole_day)?;
+    Some((Some(time), below))
 }
 
 async fn serve<P: RegistryPlugin>(
@@ -66,13 +86,24 @@ async fn serve<P: RegistryPlugin>(
     };
     // As it came: decoded by the plugin, once.
     let path = parts.uri.path();
+    let Some((as_of, below)) = as_of(path, plugin.path_prefix()) else {
+        let why = "a registry of the past stands below a day: /@2026-10-01/pypi/simple/";
+        return Answer::text(StatusCode::NOT_FOUND, why).because(why);
+    };
+    // Addresses in the answer lead to the same past.
+    let before = path.get(1..path.len() - below.len() - plugin.path_prefix().len());
+    let base = match before.filter(|_| as_of.is_some()) {
+        Some(day) if !base.is_empty() => format!("{base}/{}", day.trim_end_matches('/')),
+        _ => base,
+    };
     let asked = Asked {
         method: &parts.method,
-        path: path.strip_prefix(plugin.path_prefix()).unwrap_or(path),
+        path: below,
         query: parts.uri.query(),
         headers: &parts.headers,
         base: &base,
         body: &body,
+        as_of,
     };
     plugin.answer(&asked, &principal.caller()).await
 }
@@ -121,6 +152,21 @@ mod tests {
 
     use super::*;
     use crate::problem::table::UNAUTHENTICATED;
+
+    #[test]
+    fn a_day_before_the_prefix_is_meant_to_its_end() {
+        let at = |path| as_of(path, "/npm").map(|(at, path)| (at.map(|at| at.to_string()), path));
+        let end = Some("2026-10-01T23:59:59.999999Z".to_owned());
+        assert_eq!(at("/npm/x"), Some((None, "/x")));
+        assert_eq!(at("/@2026-10-01/npm/x"), Some((end, "/x")));
+        let noon = Some("2026-10-01T12:00:00Z".to_owned());
+        assert_eq!(at("/@2026-10-01T12:00:00Z/npm"), Some((noon.clone(), "")));
+        assert_eq!(at("/@2026-10-01T12%3A00%3A00Z/npm/"), Some((noon, "/")));
+        for bad in ["/@yesterday/npm/x", "/2026-10-01/npm/x", "/@2026-13-01/npm/x", "/@/npm", "/x"]
+        {
+            assert_eq!(at(bad), None, "{bad}");
+        }
+    }
 
     /// What a client reads from the wire.
     async fn wire(request: &str) -> String {

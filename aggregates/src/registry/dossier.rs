@@ -5,7 +5,7 @@ use std::sync::Arc;
 use blake3::Hash;
 use weir_events::{
     registry::{
-        Ecosystem,
+        Ecosystem, Mask,
         advisory::{Class, Severity},
         policy::{EcosystemSettings, Mode, Settings, Unrated},
     },
@@ -15,7 +15,7 @@ use weir_events::{
 use super::{
     advisory::{finding::Finding, set::Said},
     rule::CompiledRule,
-    verdict::{Candidate, Excuse, MINIMUM_AGE, Objection, Verdict},
+    verdict::{AS_OF, Candidate, Excuse, MINIMUM_AGE, Objection, Verdict},
     waiver::CompiledWaiver,
 };
 
@@ -40,6 +40,8 @@ pub struct Dossier {
     pub(super) waivers: Vec<Arc<CompiledWaiver>>,
     /// Why nothing may pass, whatever it is.
     pub(super) unread: Option<Arc<Objection>>,
+    /// As of when the registry is looked at: what came later is not there.
+    pub(super) as_of: Option<Timestamp>,
 }
 
 impl Dossier {
@@ -53,6 +55,16 @@ impl Dossier {
     #[must_use]
     pub const fn now(&self) -> Timestamp {
         self.now
+    }
+
+    /// The same, of the registry as it was at a time: what was published later, or tells no time, is not
+    /// there. What is known against a version today counts all the same.
+    #[must_use]
+    pub fn as_of(mut self, as_of: Timestamp) -> Self {
+        let mut hasher = blake3::Hasher::new_derive_key("weir registry dossier as of v1");
+        hasher.update(self.key.as_bytes()).update(&as_of.micros().to_le_bytes());
+        (self.key, self.as_of) = (hasher.finalize(), Some(as_of));
+        self
     }
 
     /// What sources say of the package.
@@ -70,20 +82,26 @@ impl Dossier {
     /// Whether no version can be refused, so that none needs to be looked at.
     #[must_use]
     pub fn is_silent(&self) -> bool {
-        self.rules.is_empty()
-            && self.said.is_empty()
-            && self.unread.is_none()
-            && self.min_age_hours() == 0
+        self.rules.is_empty() && self.said.is_empty() && self.unread.is_none() && !self.counts_age()
     }
 
     /// Whether it matters how old a version is.
     #[must_use]
     pub fn counts_age(&self) -> bool {
-        self.min_age_hours() > 0
+        self.min_age_hours() > 0 || self.as_of.is_some()
+    }
+
+    /// As of when the registry is looked at, where that is not now.
+    #[must_use]
+    pub const fn seen_as_of(&self) -> Option<Timestamp> {
+        self.as_of
     }
 
     /// Judges a version.
     pub fn judge(&self, candidate: &Candidate<'_>) -> Verdict {
+        if let Some(later) = self.later(candidate) {
+            return Verdict::Block(later);
+        }
         if let Some(objection) = self.objection(candidate, &self.waivers) {
             return match self.own().mode {
                 Mode::Enforce => Verdict::Block(objection),
@@ -118,7 +136,8 @@ impl Dossier {
         let counts = |finding: &&Finding<'_>| self.counts(finding.class(), finding.severity());
         let findings = findings.iter().filter(counts).map(|finding| self.of_finding(finding));
         let unread = self.unread.iter().cloned();
-        unread.chain(rules).chain(findings).chain(self.young(candidate)).collect()
+        let later = self.later(candidate).into_iter();
+        later.chain(unread).chain(rules).chain(findings).chain(self.young(candidate)).collect()
     }
 
     /// The strictest objection that is not waived; of equally strict ones the first.
@@ -162,6 +181,18 @@ impl Dossier {
         let names = finding.map_or_else(|| vec![objection.id()], names_of);
         let waiver = self.waivers.iter().find(|waiver| waiver.covers(candidate, &names, class))?;
         Some(Excuse::Waiver { id: waiver.waiver.id.clone(), objection: Arc::clone(&objection) })
+    }
+
+    /// Why a version is not there, where the registry is looked at as of a time before it.
+    fn later(&self, candidate: &Candidate<'_>) -> Option<Arc<Objection>> {
+        let as_of = self.as_of?;
+        let reason = match candidate.published_at {
+            Some(at) if at <= as_of => return None,
+            Some(at) => format!("published at {at}, after {as_of}"),
+            None => format!("nobody tells whether it was there at {as_of}"),
+        };
+        let (source, mask) = (AS_OF.to_owned(), Mask::Hide);
+        Some(Arc::new(Objection { source, reason, mask, rule_id: None, cited: None }))
     }
 
     fn own(&self) -> EcosystemSettings {

@@ -177,6 +177,7 @@ impl Facts {
             said,
             waivers,
             unread,
+            as_of: None,
         }
     }
 

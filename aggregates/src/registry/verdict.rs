@@ -26,6 +26,9 @@ pub const BLOCKLIST: &str = "blocklist";
 /// The source that speaks for the minimum age.
 pub const MINIMUM_AGE: &str = "minimum-age";
 
+/// The source that speaks for a time as of which the registry is looked at.
+pub const AS_OF: &str = "as-of";
+
 /// As much of an advisory's summary as a client is told, in characters: its id must fit beside it
 /// into a reason phrase.
 const MAX_SUMMARY_CHARS: usize = 90;

@@ -8,6 +8,8 @@ use http::{
     header::{IF_NONE_MATCH, IF_RANGE, RANGE},
 };
 
+use weir_events::timestamp::Timestamp;
+
 use super::plugin::Asked;
 use crate::outbound::Trail;
 
@@ -24,6 +26,8 @@ pub struct Asking {
     pub if_range: Option<String>,
     /// The Weirs it has come through.
     pub trail: Trail,
+    /// As of when the registry is to look, where that is not now.
+    pub as_of: Option<Timestamp>,
 }
 
 impl Asking {
@@ -37,6 +41,7 @@ impl Asking {
             part: text(headers, RANGE).and_then(|range| Part::parse(&range)),
             if_range: text(headers, IF_RANGE),
             trail: Trail::of(headers),
+            as_of: asked.as_of,
         }
     }
 

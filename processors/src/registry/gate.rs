@@ -205,11 +205,20 @@ impl<C: CachePlugin, V: Voice> Gate<C, V> {
         Self::no(StatusCode::NOT_IMPLEMENTED, &why)
     }
 
-    /// What is known now about a package, given by its name in any spelling.
-    pub fn about(&self, package: &str, caller: &Caller) -> Result<Arc<Dossier>, Otherwise> {
+    /// What is known now about a package, given by its name in any spelling, for what is asked.
+    pub fn about(
+        &self,
+        package: &str,
+        asking: &Asking,
+        caller: &Caller,
+    ) -> Result<Arc<Dossier>, Otherwise> {
         let now = self.ledger.now();
         let about = self.policy.about(self.ecosystem, package, caller, now);
-        about.map_err(|unreadable| Self::unreadable(&unreadable))
+        let dossier = about.map_err(|unreadable| Self::unreadable(&unreadable))?;
+        Ok(match asking.as_of {
+            Some(as_of) => Arc::new(Dossier::clone(&dossier).as_of(as_of)),
+            None => dossier,
+        })
     }
 
     /// The live policy.
@@ -277,7 +286,7 @@ impl<C: CachePlugin, V: Voice> Gate<C, V> {
     where
         I: Future<Output = Option<String>> + Send,
     {
-        let dossier = self.about(&artifact.package, caller)?;
+        let dossier = self.about(&artifact.package, asking, caller)?;
         let mut verdict = self.judged(artifact, &dossier, asking, caller, &instead).await?;
         let etag = artifact.etag();
         if etag.as_ref().is_some_and(|etag| asking.has(etag)) {
@@ -289,7 +298,7 @@ impl<C: CachePlugin, V: Voice> Gate<C, V> {
         let opened = self.downloads.open(&artifact.wanted, caller, &asking.trail).await;
         let opened = opened.map_err(|fault| Self::no_file(&fault))?;
         // The rules may have changed while the upstream was asked.
-        let now = self.about(&artifact.package, caller)?;
+        let now = self.about(&artifact.package, asking, caller)?;
         if now.key != dossier.key {
             verdict = self.judged(artifact, &now, asking, caller, &instead).await?;
         }
@@ -343,7 +352,7 @@ impl<C: CachePlugin, V: Voice> Gate<C, V> {
     where
         I: Future<Output = Option<String>> + Send,
     {
-        let dossier = self.about(&artifact.package, caller)?;
+        let dossier = self.about(&artifact.package, asking, caller)?;
         self.judged(artifact, &dossier, asking, caller, &instead).await.map(drop)
     }
 

@@ -4,7 +4,7 @@
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Method};
 use weir_aggregates::registry::dossier::Dossier;
-use weir_events::registry::Ecosystem;
+use weir_events::{registry::Ecosystem, timestamp::Timestamp};
 
 use super::{
     answer::Answer,
@@ -29,6 +29,8 @@ pub struct Asked<'a> {
     pub base: &'a str,
     /// Its body, as it came; empty where the plugin takes none.
     pub body: &'a Bytes,
+    /// As of when the registry is to look, where that is not now.
+    pub as_of: Option<Timestamp>,
 }
 
 /// One ecosystem of packages.

@@ -374,3 +374,19 @@ proptest! {
 fn an_operators_rule_says_that_it_is_one() {
     assert_eq!(Objection::of_rule(RULES, &rule(1, "six", "*", Mask::Mark)).id(), id(1));
 }
+
+#[test]
+fn as_of_a_time_what_came_later_or_tells_no_time_is_not_there() {
+    let given = of_advisory(Class::Vulnerability, Severity::High);
+    let now = given.dossier_for(None);
+    let past = now.clone().as_of(ago(100));
+    assert!(past.key != now.key && past.key != now.clone().as_of(ago(99)).key);
+    let version = Version::parse(Ecosystem::Pypi, "2.0");
+    let hides = |at| past.judge(&Candidate::published(Some(&version), at)).hides();
+    assert!(hides(Some(ago(99))) && hides(None));
+    assert!(!hides(Some(ago(100))) && !hides(Some(ago(101))));
+    let affected = Version::parse(Ecosystem::Pypi, "1.3");
+    let verdict = past.judge(&Candidate::published(Some(&affected), Some(ago(200))));
+    assert_eq!(verdict.refusal().unwrap().id(), "GHSA-1", "what is known today counts");
+    assert!(past.counts_age() && !past.is_silent());
+}

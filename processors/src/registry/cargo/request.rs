@@ -119,7 +119,8 @@ mod tests {
         headers: &HeaderMap,
         base: &str,
     ) -> Result<Target, Box<Answer>> {
-        let asked = Asked { method, path, query: None, headers, base, body: &Bytes::new() };
+        let asked =
+            Asked { method, path, query: None, headers, base, body: &Bytes::new(), as_of: None };
         parse(&asked).map(|request| request.target)
     }
 

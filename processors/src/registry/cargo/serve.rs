@@ -71,7 +71,7 @@ impl<C: CachePlugin> Cargo<C> {
         let open = index.get(name, index.keeping().ttl, &asking.trail).await;
         let open = open.map_err(|fault| Gate::<C, Plain>::no_list(&fault))?;
         let package = name.normalised();
-        let dossier = self.gate.about(&package, caller)?;
+        let dossier = self.gate.about(&package, asking, caller)?;
         let list = self.lists.list(&open, &dossier).await;
         let list = list.map_err(|_| Gate::<C, Plain>::stopping())?;
         let digest = open.document.digest;

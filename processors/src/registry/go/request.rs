@@ -115,7 +115,15 @@ mod tests {
 
     fn ask_by(method: &Method, path: &str) -> Result<Target, StatusCode> {
         let (headers, body) = (HeaderMap::new(), Bytes::new());
-        let asked = Asked { method, path, query: None, headers: &headers, base: "", body: &body };
+        let asked = Asked {
+            method,
+            path,
+            query: None,
+            headers: &headers,
+            base: "",
+            body: &body,
+            as_of: None,
+        };
         parse(&asked).map(|request| request.target).map_err(|answer| answer.status)
     }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use futures_util::future::join_all;
+use futures_util::{StreamExt as _, stream};
 use http::{
     HeaderValue, StatusCode,
     header::{CACHE_CONTROL, ETAG},
@@ -36,6 +36,12 @@ const JSON: &str = "application/json";
 
 /// Of how many of the newest versions of a list the age is looked up, where one counts.
 const N_AGED: usize = 16;
+
+/// The same, where the list is looked at as of a time: any of them may be later.
+const N_AGED_AS_OF: usize = 2_000;
+
+/// How many of them are looked up at once.
+const N_AT_ONCE: usize = 8;
 
 impl<C: CachePlugin> Go<C> {
     pub(super) async fn answered(&self, request: Request, caller: &Caller) -> Answer {
@@ -75,7 +81,7 @@ impl<C: CachePlugin> Go<C> {
         caller: &Caller,
     ) -> Result<Answer, Otherwise> {
         let open = self.open(upstream, module, asking).await?;
-        let dossier = self.gate.about(module.as_str(), caller)?;
+        let dossier = self.gate.about(module.as_str(), asking, caller)?;
         let ages = ages(upstream, &open.document, &dossier, asking).await;
         let list = self.lists.list(&open, &dossier, ages).await;
         let list = list.map_err(|_| Gate::<C, Plain>::stopping())?;
@@ -114,7 +120,7 @@ impl<C: CachePlugin> Go<C> {
         let artifact = artifact.ok_or_else(|| missing(&at))?;
         let instead = |dossier| self.newest(upstream, &at.module, dossier, asking);
         if at.query == Query::Latest {
-            let dossier = self.gate.about(at.module.as_str(), caller)?;
+            let dossier = self.gate.about(at.module.as_str(), asking, caller)?;
             if !dossier.judge(&artifact.candidate()).allowed()
                 && let Some(newest) = instead(dossier).await
             {
@@ -182,16 +188,19 @@ async fn ages(upstream: &Upstream, list: &List, dossier: &Dossier, asking: &Aski
     }
     let mut newest: Vec<_> = list.versions.iter().collect();
     newest.sort_by(|a, b| b.version.cmp(&a.version));
-    newest.truncate(N_AGED);
-    let ask = newest.into_iter().map(|listed| async move {
-        let query = Query::Named(listed.text.as_str().into());
-        let at = At { module: list.module.clone(), query };
+    newest.truncate(if dossier.seen_as_of().is_some() { N_AGED_AS_OF } else { N_AGED });
+    let versions = newest.into_iter().map(|listed| listed.text.to_string());
+    let versions: Vec<String> = versions.collect();
+    let module = &list.module;
+    let ask = |text: String| async move {
+        let query = Query::Named(text.as_str().into());
+        let at = At { module: module.clone(), query };
         let infos = &upstream.infos;
         // What cannot be had tells no age, and does not pass.
         let info = infos.get(&at, infos.keeping().ttl, &asking.trail).await.ok();
-        (listed.text.to_string(), info.and_then(|info| info.document.time))
-    });
-    join_all(ask).await
+        (text, info.and_then(|info| info.document.time))
+    };
+    stream::iter(versions).map(ask).buffered(N_AT_ONCE).collect().await
 }
 
 /// What passes or not, for a version.

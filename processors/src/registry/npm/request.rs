@@ -196,6 +196,7 @@ mod tests {
             headers: &headers,
             base: "https://weir.example",
             body: &body,
+            as_of: None,
         })
     }
 
@@ -345,6 +346,7 @@ mod tests {
             headers: &headers,
             base: "",
             body: &body,
+            as_of: None,
         };
         assert_eq!(parse(&asked).unwrap_err().status, StatusCode::BAD_REQUEST);
     }

@@ -110,7 +110,7 @@ impl<C: CachePlugin> Npm<C> {
         caller: &Caller,
     ) -> Result<Answer, Otherwise> {
         let (judged, digest) = (open.document.name.judged(), open.document.digest);
-        let dossier = self.gate.about(&judged, caller)?;
+        let dossier = self.gate.about(&judged, asking, caller)?;
         let page = self.pages.page(&open, &dossier, form, base).await;
         let page = page.map_err(|_| Gate::<C, Json>::stopping())?;
         // What is written takes no room any more.
@@ -136,7 +136,7 @@ impl<C: CachePlugin> Npm<C> {
         caller: &Caller,
     ) -> Result<Answer, Otherwise> {
         let judged = open.document.name.judged();
-        let dossier = self.gate.about(&judged, caller)?;
+        let dossier = self.gate.about(&judged, asking, caller)?;
         let page = self.pages.page(&open, &dossier, Form::Full, base).await;
         let page = page.map_err(|_| Gate::<C, Json>::stopping())?;
         // What is written takes no room any more.

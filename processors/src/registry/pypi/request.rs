@@ -119,7 +119,7 @@ mod tests {
         headers: &'a HeaderMap,
     ) -> Asked<'a> {
         static NO_BODY: Bytes = Bytes::new();
-        Asked { method, path, query, headers, base: "", body: &NO_BODY }
+        Asked { method, path, query, headers, base: "", body: &NO_BODY, as_of: None }
     }
 
     fn ask_with(path: &str, headers: &HeaderMap) -> Result<Request, Box<Answer>> {

@@ -63,7 +63,7 @@ impl<C: CachePlugin> Pypi<C> {
     ) -> Result<Answer, Otherwise> {
         let open = index.get(project, index.keeping().ttl, &asking.trail).await;
         let open = open.map_err(|fault| Gate::<C, Plain>::no_list(&fault))?;
-        let dossier = self.gate.about(project.as_str(), caller)?;
+        let dossier = self.gate.about(project.as_str(), asking, caller)?;
         let page = self.pages.page(&open, &dossier, form).await;
         let page = page.map_err(|_| Gate::<C, Plain>::stopping())?;
         let digest = open.document.digest;

@@ -118,8 +118,15 @@ impl<P: Tested> World<P> {
             .iter()
             .map(|(name, value)| (name.clone(), HeaderValue::from_str(value).unwrap()))
             .collect();
-        let asked =
-            Asked { method: &method, path, query, headers: &headers, base: BASE, body: &body };
+        let asked = Asked {
+            method: &method,
+            path,
+            query,
+            headers: &headers,
+            base: BASE,
+            body: &body,
+            as_of: None,
+        };
         self.plugin.answer(&asked, &Caller::principal("ci", "ci")).await
     }
 

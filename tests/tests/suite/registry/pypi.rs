@@ -51,7 +51,11 @@ fn clean(command: &mut Command, home: &Path) -> Output {
 }
 
 fn pip(weir: &Weir, place: &Place, target: &str, requirement: &str) -> Output {
-    let index = format!("{}/pypi/simple/", weir.url);
+    pip_at(&weir.url, place, target, requirement)
+}
+
+fn pip_at(base: &str, place: &Place, target: &str, requirement: &str) -> Output {
+    let index = format!("{base}/pypi/simple/");
     let mut command = Command::new("python3");
     command
         .args(["-m", "pip", "install", "--no-cache-dir", "--disable-pip-version-check"])
@@ -62,7 +66,11 @@ fn pip(weir: &Weir, place: &Place, target: &str, requirement: &str) -> Output {
 }
 
 fn uv(weir: &Weir, place: &Place, target: &str, requirement: &str) -> Output {
-    let index = format!("{}/pypi/simple/", weir.url);
+    uv_at(&weir.url, place, target, requirement)
+}
+
+fn uv_at(base: &str, place: &Place, target: &str, requirement: &str) -> Output {
+    let index = format!("{base}/pypi/simple/");
     let mut command = Command::new("uv");
     command
         .args(["pip", "install", "--no-cache", "--no-config", "--default-index", &index])
@@ -160,6 +168,26 @@ async fn an_advisory_bites_within_a_second_also_on_what_is_cached() {
     for words in ["block", GHSA, "high severity; 1.17.0 to before 1.18.0; fixed in 1.18.0"] {
         assert!(explained.contains(words), "{words}: {explained}");
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn behind_a_day_the_index_is_what_it_was_then() {
+    let (place, weir) = weir().await;
+    let past = format!("{}/@2020-12-01", weir.url);
+    let clients: [(&str, fn(&str, &Place, &str, &str) -> Output); 2] =
+        [("pip", pip_at), ("uv", uv_at)];
+    for (name, install) in clients {
+        let output = install(&past, &place, &format!("{name}-past"), "six");
+        assert!(output.status.success(), "{name}: {}", said(&output));
+        assert_eq!(installed(&place, &format!("{name}-past")), "1.15.0", "{name}");
+        let output = install(&past, &place, &format!("{name}-later"), "six==1.16.0");
+        assert!(!output.status.success(), "{name} installed what was not there yet");
+    }
+    // Its files stay behind the day too: whoever has such an address gets no later file by it.
+    let page = weir.client.get("/@2020-12-01/pypi/simple/six/").await.expect(200).body;
+    assert!(page.contains("six-1.15.0.tar.gz") && !page.contains("six-1.16.0.tar.gz"), "{page}");
+    weir.client.get("/@someday/pypi/simple/six/").await.has(404);
+    weir.client.get("/2020-12-01/pypi/simple/six/").await.has(404);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
