@@ -1,18 +1,19 @@
 //! The visits to one source of advisories, folded from its stream: what it said last, what went
-//! wrong last, and what somebody still waits for.
+//! wrong last, and what somebody still waits for. Stream `registry/source/<name>`.
 //!
 //! A request is answered by a visit that began after it and came to an end, whichever end: one that
-//! was under way when it was made, or that a crash cut off, does not count.
+//! was under way when it was made, or that a crash cut off, does not count. To ask again for what
+//! nobody has begun yet says nothing new.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, convert::Infallible};
 
 use weir_events::{
-    position::Position,
-    registry::{Ecosystem, Event},
-    timestamp::Timestamp,
+    kind::Subsystem,
+    registry::{Ecosystem, Event, sync::SyncRequested},
 };
 
 use super::advisory::difference::Losses;
+use crate::machine::{Context, Decision, Machine};
 
 /// A part of a source that is visited on its own: one ecosystem, or `None`: all it has.
 pub type Part = Option<Ecosystem>;
@@ -21,47 +22,80 @@ pub type Part = Option<Ecosystem>;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Visits {
     parts: BTreeMap<Part, Visited>,
-    asked: Option<(Position, Losses)>,
+    n_requests: u64,
+    /// What the last request said.
+    losses: Option<Losses>,
+}
+
+/// The machine that takes requests for visits.
+#[derive(Debug)]
+pub struct Schedule;
+
+/// Somebody wants a source to be visited now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Request {
+    /// Which source.
+    pub source: String,
+    /// Whether to believe that much of it is gone.
+    pub losses: Losses,
 }
 
 /// What is known of one part.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Visited {
     revision: Option<String>,
-    ended_at: Option<Timestamp>,
+    has_ended: bool,
     failure: Option<String>,
-    /// The last request made before the last visit began, and the last one that came to an end.
-    taking: Position,
-    answered: Position,
+    /// How many requests had been made when the last visit began, and when the last one began that
+    /// has come to an end.
+    taken: u64,
+    answered: u64,
 }
 
-impl Visits {
-    /// Folds an event of the source's stream.
-    pub fn apply(&mut self, at: Position, recorded_at: Timestamp, event: &Event) {
+impl Machine for Schedule {
+    type State = Visits;
+    type Command = Request;
+    type Event = Event;
+    type Refusal = Infallible;
+
+    const SUBSYSTEM: Subsystem = Subsystem::Registry;
+
+    fn decide(state: &Visits, request: &Request, _: &Context) -> Decision<Event, Infallible> {
+        let Request { source, losses } = request;
+        let begun = state.parts.values().map(|part| part.taken).max().unwrap_or(0);
+        if state.losses == Some(*losses) && begun < state.n_requests {
+            return Decision::nothing();
+        }
+        let believe_losses = *losses == Losses::Believe;
+        Decision::accept(SyncRequested { source: source.clone(), believe_losses })
+    }
+
+    fn apply(state: &mut Visits, event: &Event) {
         match event {
             Event::SyncRequested(asked) => {
                 let losses = if asked.believe_losses { Losses::Believe } else { Losses::Doubt };
-                self.asked = Some((at, losses));
+                state.losses = Some(losses);
+                state.n_requests += 1;
             }
             Event::SyncStarted(started) => {
-                let taking = self.asked.map_or(Position::START, |(at, _)| at);
-                self.parts.entry(started.ecosystem).or_default().taking = taking;
+                let taken = state.n_requests;
+                state.parts.entry(started.ecosystem).or_default().taken = taken;
             }
             Event::SyncSucceeded(ended) => {
-                let part = self.parts.entry(ended.ecosystem).or_default();
-                part.end(recorded_at);
-                part.failure = None;
+                let part = state.parts.entry(ended.ecosystem).or_default();
+                part.end(None);
                 part.revision.clone_from(&ended.revision);
             }
             Event::SyncFailed(ended) => {
-                let part = self.parts.entry(ended.ecosystem).or_default();
-                part.end(recorded_at);
-                part.failure = Some(ended.cause.clone());
+                let part = state.parts.entry(ended.ecosystem).or_default();
+                part.end(Some(ended.cause.clone()));
             }
             _ => {}
         }
     }
+}
 
+impl Visits {
     /// What the source called its state when all of it was read last.
     #[must_use]
     pub fn revision(&self, part: Part) -> Option<&str> {
@@ -74,32 +108,37 @@ impl Visits {
         self.parts.get(&part)?.failure.as_deref()
     }
 
-    /// When the last visit ended.
+    /// Whether any visit has ended.
     #[must_use]
-    pub fn ended_at(&self, part: Part) -> Option<Timestamp> {
-        self.parts.get(&part)?.ended_at
+    pub fn has_ended(&self, part: Part) -> bool {
+        self.parts.get(&part).is_some_and(|part| part.has_ended)
     }
 
     /// What somebody asked for that has not come to an end yet.
     #[must_use]
     pub fn asked(&self, part: Part) -> Option<Losses> {
-        let answered = self.parts.get(&part).map_or(Position::START, |part| part.answered);
-        self.asked.filter(|(at, _)| *at > answered).map(|(_, losses)| losses)
+        let answered = self.parts.get(&part).map_or(0, |part| part.answered);
+        self.losses.filter(|_| answered < self.n_requests)
     }
 }
 
 impl Visited {
-    const fn end(&mut self, at: Timestamp) {
-        self.ended_at = Some(at);
-        self.answered = self.taking;
+    fn end(&mut self, failure: Option<String>) {
+        self.has_ended = true;
+        self.failure = failure;
+        self.answered = self.taken;
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use weir_events::registry::sync::{SyncFailed, SyncRequested, SyncStarted, SyncSucceeded};
+    use weir_events::{
+        registry::sync::{SyncFailed, SyncStarted, SyncSucceeded},
+        timestamp::Timestamp,
+    };
 
     use super::*;
+    use crate::machine::fold;
 
     const PART: Part = Some(Ecosystem::Npm);
 
@@ -132,11 +171,7 @@ mod tests {
     }
 
     fn visits(events: impl IntoIterator<Item = Event>) -> Visits {
-        let mut visits = Visits::default();
-        for (position, event) in (1..).zip(events) {
-            visits.apply(Position(position), Timestamp::from_micros(position), &event);
-        }
-        visits
+        fold::<Schedule>(&events.into_iter().collect::<Vec<_>>())
     }
 
     #[test]
@@ -144,10 +179,13 @@ mod tests {
         let ran = visits([started(PART), succeeded(PART), started(PART), failed(PART)]);
         assert_eq!(ran.revision(PART), Some("\"1\""));
         assert_eq!(ran.failure(PART), Some("no route"));
-        assert_eq!(ran.ended_at(PART), Some(Timestamp::from_micros(4)));
+        assert!(ran.has_ended(PART));
         let ran = visits([started(PART), failed(PART), started(PART), succeeded(PART)]);
         assert_eq!(ran.failure(PART), None);
-        assert_eq!((ran.revision(None), ran.failure(None), ran.ended_at(None)), (None, None, None));
+        assert_eq!(
+            (ran.revision(None), ran.failure(None), ran.has_ended(None)),
+            (None, None, false)
+        );
     }
 
     #[test]
@@ -166,5 +204,24 @@ mod tests {
         // Of several the last one counts, and each part answers for itself.
         let two = visits([asked(true), asked(false), started(None), succeeded(None)]);
         assert_eq!((two.asked(None), two.asked(PART)), (None, doubting));
+    }
+
+    #[test]
+    fn to_ask_again_for_what_nobody_has_begun_says_nothing_new() {
+        let ask = |history: &[Event], losses| {
+            let request = Request { source: "osv".to_owned(), losses };
+            Schedule::decide(
+                &visits(history.to_vec()),
+                &request,
+                &Context { now: Timestamp::EPOCH },
+            )
+        };
+        let (doubting, believing) = (Losses::Doubt, Losses::Believe);
+        assert_eq!(ask(&[], doubting).events, [asked(false)]);
+        assert_eq!(ask(&[asked(false)], doubting), Decision::nothing());
+        assert_eq!(ask(&[asked(false)], believing).events, [asked(true)]);
+        assert_eq!(ask(&[asked(false), started(PART)], doubting).events, [asked(false)]);
+        let done = [asked(false), started(PART), succeeded(PART)];
+        assert_eq!(ask(&done, doubting).events, [asked(false)]);
     }
 }
