@@ -27,7 +27,7 @@ use serde_saphyr::Spanned;
 use weir_aggregates::registry::{
     MAX_RULES, Refusal,
     blocklist::{AT_ONCE, Blocklist, Replace, identified},
-    check,
+    check, verdict,
     visits::Part,
 };
 use weir_events::{
@@ -44,7 +44,7 @@ use crate::{
 };
 
 /// The name of the source.
-pub const NAME: &str = "blocklist";
+pub const NAME: &str = verdict::BLOCKLIST;
 
 /// How often the file is looked at.
 pub const LOOK_EVERY: Duration = Duration::from_secs(2);
