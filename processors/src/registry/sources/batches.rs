@@ -89,6 +89,10 @@ impl Reading {
 
     /// Shows a record. `id` is what its file is called, for one that cannot be read.
     pub(super) fn show(&mut self, id: &str, standing: Standing, body: &[u8]) -> Result<(), Gone> {
+        // Not only when there is news: who stops does not want to wait for the end of the feed.
+        if self.out.is_closed() {
+            return Err(Gone);
+        }
         self.tally.n_records += 1;
         let Ok(record) = osv::parse(body) else {
             self.unreadable(id);

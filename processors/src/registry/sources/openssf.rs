@@ -13,7 +13,7 @@ use weir_aggregates::registry::{
     osv::{MAX_RECORD_BYTES, osv_name},
     visits::Part,
 };
-use weir_events::registry::Ecosystem;
+use weir_events::registry::{Ecosystem, advisory};
 
 use super::{
     Retry, SecuritySourcePlugin, SyncFault, Synced, Tally, Visit,
@@ -26,7 +26,7 @@ use crate::outbound::{
 };
 
 /// The name of the source.
-pub const NAME: &str = "openssf-malicious";
+pub const NAME: &str = advisory::OPENSSF;
 
 /// The repository that the foundation publishes.
 pub const PUBLIC: &str = "https://github.com/ossf/malicious-packages.git";

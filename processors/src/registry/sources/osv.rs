@@ -17,7 +17,7 @@ use weir_aggregates::registry::{
     osv::{MAX_RECORD_BYTES, osv_name},
     visits::Part,
 };
-use weir_events::registry::Ecosystem;
+use weir_events::registry::{Ecosystem, advisory};
 
 use super::{
     Retry, SecuritySourcePlugin, SyncFault, Synced, Tally, Visit,
@@ -31,7 +31,7 @@ use crate::outbound::{
 };
 
 /// The name of the source.
-pub const NAME: &str = "osv";
+pub const NAME: &str = advisory::OSV;
 
 /// The bucket that OSV publishes.
 pub const PUBLIC: &str = "https://storage.googleapis.com/osv-vulnerabilities/";

@@ -48,7 +48,7 @@ const PAGE: usize = 1_000;
 /// How much of a cause is kept.
 const MAX_CAUSE_CHARS: usize = 500;
 /// What a visit that the end of the process cut off is said to have failed of.
-const STOPPED: &str = "Weir stopped; the next one goes on with it";
+const STOPPED: &str = "the worker stopped, or its turn was over; the next visit goes on with it";
 
 /// A source that is visited.
 pub type Source = Arc<dyn SecuritySourcePlugin>;

@@ -10,6 +10,7 @@ use std::{
 use serde_json::{Value, json};
 use weir_tests::{
     bucket::{Bucket, record},
+    database::long,
     deadline,
     weir::{Client, Part, Place, Weir},
 };
@@ -191,6 +192,14 @@ async fn what_the_sources_say_stands_on_the_log_once_and_then_only_what_is_news(
     assert_eq!(rules[2]["payload"]["rule"]["package"], "z");
     let x = rules.iter().find(|event| event["payload"]["rule"]["package"] == "x").expect("x");
     assert_eq!(rules[3]["payload"]["id"], x["payload"]["rule"]["id"]);
+    client.judges_by(rules[3]["position"].as_i64().expect("a position")).await;
+    for (package, source) in [("z", Some("blocklist")), ("x", None), ("worse", Some("MAL-2"))] {
+        let path = format!("/api/registry/explain?ecosystem=npm&package={package}&version=1.0.0");
+        let verdict = client.get(&path).await.expect(200).body;
+        let refused = verdict.contains("\"verdict\":\"block\"");
+        assert_eq!(refused, source.is_some(), "{package}: {verdict}");
+        assert!(source.is_none_or(|source| verdict.contains(source)), "{package}: {verdict}");
+    }
     fs::write(&blocklist, "- {ecosystem: npm, package: w, reason: x}\n- {ecosystem: gems}\n")
         .expect("a bad list");
     let failing = stands(client, "blocklist", "failing", 1).await;
@@ -323,4 +332,40 @@ async fn two_workers_visit_once_and_one_takes_over_from_the_other() {
     .await;
     assert_eq!(news(&api.client, &mut 0).await, ["+A"]);
     drop(three);
+}
+
+/// The most memory a process has had, in MiB, as Linux counts it.
+fn most_memory(weir: &Weir) -> u64 {
+    let status = fs::read_to_string(format!("/proc/{}/status", weir.pid())).expect("its status");
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("its peak");
+    let kib = line.split_whitespace().next().and_then(|kib| kib.parse::<u64>().ok());
+    kib.expect("a number") >> 10
+}
+
+/// The long count is that of all that is known to be malicious: `sync.300k`.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_large_feed_is_read_in_little_memory() {
+    let n_records = if long() { 300_000 } else { 20_000 };
+    let bucket = Bucket::start().await;
+    let one = |n| {
+        let details = "What it does, at some length. ".repeat(20);
+        record(&format!("MAL-2026-{n}"), "npm", &format!("helper-{n}"), json!({"details": details}))
+    };
+    bucket.put("npm", &(0..n_records).map(one).collect::<Vec<_>>());
+    bucket.put("PyPI", &[]);
+    let settings = format!("{}    sync_interval: 10h\n", osv(&bucket));
+    let place = Place::on_a_test_database().await.setting(&settings);
+    let weir = place.start(Part::Up).await;
+    let began = std::time::Instant::now();
+    let synced = deadline::within(deadline::PATIENCE * 20, "the feed is read", async || {
+        let ended = events(&weir.client, "SyncSucceeded,SyncFailed").await;
+        if ended.len() == 2 { Ok(ended) } else { Err(ended) }
+    });
+    let synced = synced.await;
+    let payload = &synced[0]["payload"];
+    assert_eq!(payload["n_published"], n_records, "{payload}");
+    weir.client.judges_by(synced[0]["position"].as_i64().expect("a position")).await;
+    let (took, peak) = (began.elapsed(), most_memory(&weir));
+    println!("{n_records} records: {payload}; queryable after {took:?}, {peak} MiB at most");
+    assert!(peak <= 400, "{peak} MiB");
 }
