@@ -14,7 +14,6 @@ use weir_events::{
     },
     stream::StreamName,
 };
-use weir_log::read::ReadFault;
 
 use super::SyncFault;
 use crate::{
@@ -41,14 +40,15 @@ pub trait Archive: Send + Sync {
 
 /// The log. Of what stands there only ids and digests are kept in memory; they are folded from the
 /// streams when they are first needed, and from where that ended each time after.
-pub(super) struct LogArchive {
+#[derive(Debug)]
+pub struct LogArchive {
     source: &'static str,
     door: Door,
     caller: Caller,
     folded: Mutex<HashMap<Ecosystem, Folded>>,
 }
 
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct Folded {
     /// How often the log had been restored to another state when this was folded.
     n_restores: u64,
@@ -73,7 +73,9 @@ impl Folded {
 }
 
 impl LogArchive {
-    pub(super) fn new(source: &'static str, door: Door) -> Self {
+    /// What the log says of a source.
+    #[must_use]
+    pub fn new(source: &'static str, door: Door) -> Self {
         let caller = Caller::processor(source);
         Self { source, door, caller, folded: Mutex::default() }
     }
@@ -104,12 +106,6 @@ impl LogArchive {
                 return Ok(());
             }
         }
-    }
-}
-
-impl From<ReadFault> for SyncFault {
-    fn from(fault: ReadFault) -> Self {
-        Self::Log(fault.into())
     }
 }
 

@@ -202,9 +202,9 @@ async fn a_chain_is_every_event_of_one_first_cause_in_order() {
 
 /// The n-th visit to a source, or a piece of one.
 fn visit(n: u64) -> Vec<registry::Event> {
-    let (source, ecosystem) = ("osv".to_owned(), (n % 3 > 0).then_some(Ecosystem::Npm));
+    let (source, ecosystem) = ("osv".to_owned(), (!n.is_multiple_of(3)).then_some(Ecosystem::Npm));
     let started = SyncStarted { source: source.clone(), ecosystem }.into();
-    let revision = (n % 4 > 0).then(|| n.to_string());
+    let revision = (!n.is_multiple_of(4)).then(|| n.to_string());
     let succeeded = SyncSucceeded {
         source: source.clone(),
         ecosystem,
@@ -218,7 +218,7 @@ fn visit(n: u64) -> Vec<registry::Event> {
     };
     let (cause, asked) = (n.to_string(), source.clone());
     let failed = SyncFailed { source, ecosystem, duration_ms: n, cause }.into();
-    let asked = SyncRequested { source: asked, believe_losses: n % 2 == 0 }.into();
+    let asked = SyncRequested { source: asked, believe_losses: n.is_multiple_of(2) }.into();
     match n % 4 {
         0 => vec![started, succeeded.into()],
         1 => vec![asked, started],

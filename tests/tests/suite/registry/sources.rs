@@ -5,12 +5,21 @@ use std::{
     fs,
     path::{Path, PathBuf},
     process::Command,
+    sync::Arc,
 };
 
 use serde_json::{Value, json};
+use weir_aggregates::registry::advisory::{difference::Sight, digest};
+use weir_events::registry::{Ecosystem, advisory::AdvisoryPublished};
+use weir_processors::{
+    clock::SystemClock,
+    door::Door,
+    registry::sources::archive::{Archive, LogArchive},
+};
 use weir_tests::{
+    advisories::advisory,
     bucket::{Bucket, record},
-    database::long,
+    database::{TestDatabase, long},
     deadline,
     weir::{Client, Part, Place, Weir},
 };
@@ -368,4 +377,73 @@ async fn a_large_feed_is_read_in_little_memory() {
     let (took, peak) = (began.elapsed(), most_memory(&weir));
     println!("{n_records} records: {payload}; queryable after {took:?}, {peak} MiB at most");
     assert!(peak <= 400, "{peak} MiB");
+}
+
+#[tokio::test]
+async fn who_lost_the_lease_without_noticing_appends_nothing_after_the_new_holder_did() {
+    let database = TestDatabase::create().await;
+    let log = database.log().await;
+    let door = Door::new(log.log.clone(), Arc::new(SystemClock));
+    let archive = || LogArchive::new("osv", door.clone());
+    let (old, new) = (archive(), archive());
+    let publish = |id: &str| {
+        let advisory = advisory(Ecosystem::Npm, id, "x", "1", None);
+        vec![AdvisoryPublished { advisory }.into()]
+    };
+    drop(old.difference(Ecosystem::Npm).await.expect("what is known"));
+    drop(new.difference(Ecosystem::Npm).await.expect("what is known"));
+    new.append(Ecosystem::Npm, publish("A")).await.expect("the holder appends");
+    let refused = old.append(Ecosystem::Npm, publish("A")).await.expect_err("it is too late");
+    assert!(refused.passing(), "{refused}");
+    // It looks again, and finds that it is known.
+    let mut difference = old.difference(Ecosystem::Npm).await.expect("what is known");
+    let digest = digest::carried(&advisory(Ecosystem::Npm, "A", "x", "1", None));
+    assert_eq!(difference.see("A", digest), Sight::Same);
+    old.append(Ecosystem::Npm, publish("B")).await.expect("it holds the lease again");
+}
+
+/// An address that nobody listens at.
+async fn dead() -> String {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    format!("http://{}/", listener.local_addr().expect("its address"))
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_source_out_of_reach_is_switched_off_in_the_file_that_is_written() {
+    let place = Place::on_a_test_database().await;
+    let wanted = format!(
+        "sources:\n  osv:\n    address: {}\n  openssf:\n    address: file:///nowhere\n",
+        dead().await
+    );
+    let place = place.setting(&wanted);
+    let output = place.run(&["init", "--dry-run", "--json"]);
+    let found: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    for key in ["sources.osv.enabled", "sources.openssf.enabled"] {
+        assert_eq!(found[key], false, "{found}");
+        assert!(said(&output).contains(&format!("set {key} to true")), "{}", said(&output));
+    }
+    let text = found["text"].as_str().unwrap_or_default();
+    assert_eq!(text.matches("\n    enabled: false\n").count(), 2, "{text}");
+
+    // The same at the first start, where no file names them yet.
+    let place = Place::on_a_test_database().await;
+    let database = place.database.as_ref().expect("a test database").url.clone();
+    let arguments = ["up", "--listen", "127.0.0.1:0", "--database-url", &database];
+    let mut up = place.command(&arguments);
+    up.env("WEIR__SOURCES__OSV__ADDRESS", dead().await).env_remove("WEIR__SOURCES__OSV__ENABLED");
+    let quiet = || std::process::Stdio::null();
+    let mut child = up.stdout(quiet()).stderr(quiet()).spawn().expect("start it");
+    let written = place.data_dir().join("weir.yaml");
+    let text = deadline::until("the configuration is written", async || {
+        let text = fs::read_to_string(&written).unwrap_or_default();
+        if text.contains("cache:") { Ok(text) } else { Err(text) }
+    })
+    .await;
+    child.kill().expect("kill it");
+    child.wait().expect("its end");
+    let osv = text.split("  osv:").nth(1).expect("its section");
+    assert!(
+        osv.split_once("enabled: false").is_some_and(|(before, _)| before.len() < 120),
+        "{text}"
+    );
 }
