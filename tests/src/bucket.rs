@@ -16,7 +16,11 @@ use http::{
     header::{ETAG, IF_NONE_MATCH},
 };
 use serde_json::{Value, json};
-use tokio::{net::TcpListener, task::JoinHandle};
+use tokio::{
+    net::TcpListener,
+    sync::{Mutex as Gate, OwnedMutexGuard},
+    task::JoinHandle,
+};
 
 /// A running bucket; gone when dropped.
 #[derive(Debug)]
@@ -32,6 +36,8 @@ struct Shared {
     archives: HashMap<String, Bytes>,
     broken: Option<StatusCode>,
     n_answered: HashMap<u16, usize>,
+    n_asked: usize,
+    gate: Arc<Gate<()>>,
 }
 
 /// A record about version 1.0.0 of a package.
@@ -75,6 +81,17 @@ impl Bucket {
         self.lock().broken = status.map(|status| StatusCode::from_u16(status).expect("a status"));
     }
 
+    /// Lets everybody wait for their answers until what it gives is dropped.
+    pub async fn holds(&self) -> OwnedMutexGuard<()> {
+        let gate = Arc::clone(&self.lock().gate);
+        gate.lock_owned().await
+    }
+
+    /// How often it was asked for something.
+    pub fn n_asked(&self) -> usize {
+        self.lock().n_asked
+    }
+
     /// How often it has answered with a status.
     pub fn n_answered(&self, status: u16) -> usize {
         self.lock().n_answered.get(&status).copied().unwrap_or(0)
@@ -92,6 +109,12 @@ impl Drop for Bucket {
 }
 
 async fn answer(State(shared): State<Arc<Mutex<Shared>>>, request: Request) -> Response {
+    let gate = {
+        let mut shared = shared.lock().unwrap_or_else(PoisonError::into_inner);
+        shared.n_asked += 1;
+        Arc::clone(&shared.gate)
+    };
+    drop(gate.lock().await);
     let mut shared = shared.lock().unwrap_or_else(PoisonError::into_inner);
     let archive = shared.archives.get(request.uri().path()).cloned();
     let answer = match (shared.broken, archive) {

@@ -43,6 +43,8 @@ const LEASE: &str = "registry-sources";
 const SOON: Duration = Duration::from_secs(2);
 /// How long after a visit nobody could record the next one waits.
 const BREATHER: Duration = Duration::from_secs(5);
+/// How often somebody else may write to the stream of a source just before a visit does.
+const MAX_CONFLICTS: usize = 10;
 /// Events taken from a stream or the tail at once.
 const PAGE: usize = 1_000;
 /// How much of a cause is kept.
@@ -105,6 +107,13 @@ async fn ring(door: Door, bells: Vec<Arc<Notify>>) {
     }
 }
 
+/// A visit that has begun.
+struct Begun {
+    visit: Visit,
+    /// Whether its end stands in the log whatever comes of it.
+    loud: bool,
+}
+
 /// Where the visits to one source are planned and written down.
 struct Desk {
     source: Source,
@@ -153,12 +162,16 @@ impl Desk {
                     continue;
                 }
             }
+            let mut recorded = true;
             for part in &parts {
-                if stop.is_cancelled() || !self.go(*part, &stop).await {
-                    break;
+                if stop.is_cancelled() {
+                    return;
                 }
+                recorded &= self.go(*part, &stop).await;
             }
-            due = Instant::now() + source.sync_interval().mul_f64(chance().mul_add(0.1, 1.0));
+            let interval = source.sync_interval().mul_f64(chance().mul_add(0.1, 1.0));
+            // What could not be written down is not over.
+            due = Instant::now() + if recorded { interval } else { BREATHER };
         }
     }
 
@@ -184,20 +197,41 @@ impl Desk {
         }
     }
 
+    /// Writes down that a visit begins, and says what it is to do. `None` where the log does not take
+    /// it: then nobody would know of the visit.
+    async fn begin(&mut self, part: Part) -> Result<Option<Begun>, DoorFault> {
+        for _ in 0..MAX_CONFLICTS {
+            self.catch_up().await?;
+            let asked = self.visits.asked(part);
+            // Who asks wants to know, whatever the source says of itself.
+            let revision = self.visits.revision(part).filter(|_| asked.is_none());
+            let revision = revision.map(str::to_owned);
+            let visit = Visit { part, revision, losses: asked.unwrap_or(Losses::Doubt) };
+            let loud = self.source.reports() == Reports::EveryVisit || asked.is_some();
+            // A request that comes in between is one that this visit does not answer.
+            if !loud || self.write(&[self.started(part)]).await? {
+                return Ok(Some(Begun { visit, loud }));
+            }
+        }
+        Ok(None)
+    }
+
+    fn started(&self, part: Part) -> Event {
+        SyncStarted { source: self.source.name().to_owned(), ecosystem: part }.into()
+    }
+
     /// Visits a part, and writes down what came of it. `false` when that could not be written.
     async fn go(&mut self, part: Part, stop: &CancellationToken) -> bool {
         let name = self.source.name();
-        let asked = self.visits.asked(part);
-        // Who asks wants to know, whatever the source says of itself.
-        let revision = self.visits.revision(part).filter(|_| asked.is_none()).map(str::to_owned);
-        let visit = Visit { part, revision, losses: asked.unwrap_or(Losses::Doubt) };
-        let loud = self.source.reports() == Reports::EveryVisit || asked.is_some();
-        let started = SyncStarted { source: name.to_owned(), ecosystem: part };
-        let mut events: Vec<Event> = vec![started.into()];
-        if loud && !self.write(&std::mem::take(&mut events)).await {
-            stop.run_until_cancelled(tokio::time::sleep(BREATHER)).await;
-            return false;
-        }
+        let Begun { visit, loud } = match self.begin(part).await {
+            Ok(Some(begun)) => begun,
+            begun => {
+                let fault = begun.err().map(|fault| fault.to_string());
+                warn!(source = name, fault, "a source is not visited, because the log is away");
+                stop.run_until_cancelled(tokio::time::sleep(BREATHER)).await;
+                return false;
+            }
+        };
         let began = Instant::now();
         let done = stop.run_until_cancelled(self.visit(&visit)).await;
         let duration_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
@@ -236,8 +270,18 @@ impl Desk {
                 SyncFailed { source: name.to_owned(), ecosystem: part, duration_ms, cause }.into()
             }
         };
-        events.push(ended);
-        self.write(&events).await
+        let written = if loud {
+            // Facts, whatever else was asked for meanwhile.
+            let facts = self.door.record(self.stream.clone(), &[ended], &self.caller).await;
+            facts.map(drop)
+        } else {
+            // If somebody has asked meanwhile, the visit that answers is the one that is told.
+            self.write(&[self.started(part), ended]).await.map(drop)
+        };
+        if let Err(fault) = &written {
+            warn!(source = name, error = %fault, "a visit is not on record");
+        }
+        written.is_ok()
     }
 
     async fn visit(&self, visit: &Visit) -> Result<Synced, SyncFault> {
@@ -252,12 +296,11 @@ impl Desk {
         source.retry().run(source.name(), chance, attempt).await
     }
 
-    async fn write(&self, events: &[Event]) -> bool {
-        let recorded = self.door.record(self.stream.clone(), events, &self.caller).await;
-        if let Err(fault) = &recorded {
-            warn!(source = self.source.name(), error = %fault, "a visit is not on record");
-        }
-        recorded.is_ok()
+    /// Appends to the source's stream as it is known here; `false` when somebody else has meanwhile.
+    async fn write(&self, events: &[Event]) -> Result<bool, DoorFault> {
+        let (stream, version) = (self.stream.clone(), self.version);
+        let recorded = self.door.record_after(stream, version, events, &self.caller).await?;
+        Ok(recorded.is_some())
     }
 }
 

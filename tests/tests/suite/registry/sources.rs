@@ -72,6 +72,12 @@ async fn sources(client: &Client) -> BTreeMap<String, Value> {
     all.into_iter().map(|it| (it["name"].as_str().unwrap_or_default().to_owned(), it)).collect()
 }
 
+/// Asks for a visit that believes losses.
+async fn insist(client: &Client) {
+    let body = json!({"believe_losses": true});
+    client.post("/api/security-sources/osv/sync", &body).await.has(202);
+}
+
 /// Waits until a source stands as it should, with so many parts.
 async fn stands(client: &Client, name: &str, state: &str, n_parts: usize) -> Value {
     deadline::until(&format!("{name} is {state}"), async || {
@@ -400,6 +406,42 @@ async fn who_lost_the_lease_without_noticing_appends_nothing_after_the_new_holde
     let digest = digest::carried(&advisory(Ecosystem::Npm, "A", "x", "1", None));
     assert_eq!(difference.see("A", digest), Sight::Same);
     old.append(Ecosystem::Npm, publish("B")).await.expect("it holds the lease again");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_request_that_comes_while_a_visit_is_under_way_is_answered_by_the_next() {
+    let bucket = Bucket::start().await;
+    let all: Vec<_> =
+        (0..200).map(|n| record(&format!("M-{n}"), "npm", &format!("p{n}"), json!({}))).collect();
+    bucket.put("npm", &all);
+    bucket.put("PyPI", &[]);
+    let place = Place::on_a_test_database().await.setting(&osv(&bucket));
+    let weir = place.start(Part::Up).await;
+    stands(&weir.client, "osv", "ok", 2).await;
+    bucket.put("npm", &all[..50]);
+
+    let (held, n_asked) = (bucket.holds().await, bucket.n_asked());
+    weir.client.post("/api/security-sources/osv/sync", &json!({})).await.has(202);
+    deadline::until("the bucket is asked", async || {
+        if bucket.n_asked() > n_asked { Ok(()) } else { Err(bucket.n_asked()) }
+    })
+    .await;
+    insist(&weir.client).await;
+    // Twice is not more than once.
+    insist(&weir.client).await;
+    drop(held);
+    deadline::until("what is gone is withdrawn", async || {
+        let gone = events(&weir.client, "AdvisoryWithdrawn").await.len();
+        if gone == 150 { Ok(()) } else { Err(gone) }
+    })
+    .await;
+    stands(&weir.client, "osv", "ok", 2).await;
+    // npm: at first, doubting, believing. PyPI: at first, believing with the rest of that round, and
+    // once more with npm.
+    let started = events(&weir.client, "SyncStarted").await;
+    let of = |name: &str| started.iter().filter(|e| e["payload"]["ecosystem"] == name).count();
+    assert_eq!((of("npm"), of("pypi")), (3, 3), "{started:?}");
+    assert_eq!(events(&weir.client, "SyncRequested").await.len(), 2);
 }
 
 /// An address that nobody listens at.
