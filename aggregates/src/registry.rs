@@ -2,6 +2,7 @@
 //! Stream `registry/rules`. Judging itself is [`dossier::Dossier::judge`].
 
 pub mod advisory;
+pub mod blocklist;
 pub mod constraint;
 pub mod dossier;
 pub mod facts;
@@ -13,6 +14,7 @@ pub mod semver;
 pub mod settings;
 pub mod verdict;
 pub mod version;
+pub mod visits;
 pub mod waiver;
 
 use std::collections::BTreeMap;
@@ -166,7 +168,7 @@ impl Machine for Firewall {
 }
 
 /// What a rule must be to become one.
-fn check(rule: &Rule) -> Result<(), Refusal> {
+pub fn check(rule: &Rule) -> Result<(), Refusal> {
     // Ids in one spelling only: their order as text is their age.
     if Uuid::try_parse(&rule.id).map_or(true, |id| id.to_string() != rule.id) {
         return Err(Refusal::BadId(short(&rule.id)));

@@ -29,7 +29,10 @@ use weir_log::{
     database::DatabaseFault,
     tail::TailFault,
 };
-use weir_projections::{query::QueryFault, registry::blocked_packages};
+use weir_projections::{
+    query::QueryFault,
+    registry::{blocked_packages, sync_status},
+};
 
 use self::{instruments::Instruments, upstream::UpstreamDurations};
 use crate::{
@@ -123,6 +126,15 @@ async fn measure(state: &ApiState) {
         // No worker has run yet: nothing is known, and nothing is said.
         Err(QueryFault::NotBuilt(_)) => {}
         Err(fault) => warn!(error = chain(&fault), "blocked packages cannot be counted"),
+    }
+    let database = state.database();
+    match tokio::try_join!(sync_status::list(database), sync_status::tally(database)) {
+        Ok((parts, tally)) => {
+            let sources = state.packages().sources();
+            instruments.sources(sources, &parts, &tally, state.door().now());
+        }
+        Err(QueryFault::NotBuilt(_)) => {}
+        Err(fault) => warn!(error = chain(&fault), "sources of advisories cannot be measured"),
     }
     match oldest_transaction(state).await {
         Ok(oldest) => instruments.oldest_transaction(oldest.age),
@@ -219,8 +231,10 @@ mod tests {
     use weir_events::registry::Ecosystem;
     use weir_processors::registry::cache::CacheStats;
 
+    use weir_projections::registry::sync_status::StatusRow;
+
     use super::*;
-    use crate::sse::testing::recorded;
+    use crate::{registry::sources::SourceInfo, sse::testing::recorded};
 
     #[test]
     fn the_names_are_those_that_dashboards_ask_for() {
@@ -233,6 +247,26 @@ mod tests {
         meters.instruments.answered("pypi", Duration::from_millis(3));
         meters.instruments.oldest_transaction(Duration::from_secs(4));
         meters.instruments.blocked(&[(Ecosystem::Pypi, 7)], &[]);
+        let osv = SourceInfo {
+            name: "osv",
+            enabled: true,
+            ecosystems: vec![Ecosystem::Npm],
+            interval: Duration::from_mins(1),
+        };
+        let part = StatusRow {
+            source: "osv".to_owned(),
+            ecosystem: Some(Ecosystem::Npm),
+            started_at: None,
+            succeeded_at: Some(now),
+            failed_at: Some(now),
+            cause: Some("x".to_owned()),
+            revision: None,
+            n_records: 0,
+            n_unreadable: 0,
+            position: weir_events::position::Position(1),
+        };
+        let tally = [("osv".to_owned(), Some(Ecosystem::Npm), 9)];
+        meters.instruments.sources(&[osv], &[part], &tally, now.plus_seconds(30));
         meters.instruments.cache(CacheStats { size_bytes: 5, ..CacheStats::default() });
         let text = meters.text().unwrap();
         for line in [
@@ -246,6 +280,9 @@ mod tests {
             "weir_oldest_open_tx_seconds 4",
             "weir_registry_blocked_packages{ecosystem=\"pypi\"} 7",
             "weir_registry_cache_size_bytes 5",
+            "weir_registry_advisories{ecosystem=\"npm\",source=\"osv\"} 9",
+            "weir_registry_source_age_seconds{source=\"osv\"} 30",
+            "weir_registry_source_failing{source=\"osv\"} 1",
         ] {
             assert!(text.lines().any(|l| l == line), "{line} is not in\n{text}");
         }

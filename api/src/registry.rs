@@ -1,8 +1,10 @@
-//! The package firewall: its rules, what they blocked, and the ecosystems it serves.
+//! The package firewall: its rules, what they blocked, the ecosystems it serves, and the sources of
+//! advisories.
 
 pub mod blocks;
 pub mod explain;
 pub mod rules;
+pub mod sources;
 
 use std::{
     sync::{Arc, RwLockReadGuard},
@@ -20,6 +22,7 @@ use weir_processors::registry::{
     stats::Stats,
 };
 
+use self::sources::SourceInfo;
 use crate::{
     problem::{
         Problem,
@@ -37,6 +40,7 @@ pub struct Packages {
     policy: Option<Policy>,
     served: Vec<Served>,
     cache: Option<CacheLook>,
+    sources: Vec<SourceInfo>,
     routes: Router<ApiState>,
 }
 
@@ -66,6 +70,12 @@ impl Packages {
         Self { cache: Some(Arc::new(move || cache.stats())), ..self }
     }
 
+    /// Knows of these sources of advisories.
+    #[must_use]
+    pub fn advised_by(self, sources: Vec<SourceInfo>) -> Self {
+        Self { sources, ..self }
+    }
+
     /// Serves one more ecosystem, to those who have the scope.
     #[must_use]
     pub fn serving<P: RegistryPlugin>(mut self, plugin: Arc<P>, scope: Scope) -> Self {
@@ -89,6 +99,10 @@ impl Packages {
     /// How full the cache is, where there is one.
     pub(crate) fn cache(&self) -> Option<CacheStats> {
         self.cache.as_ref().map(|look| look())
+    }
+
+    pub(crate) fn sources(&self) -> &[SourceInfo] {
+        &self.sources
     }
 
     pub(crate) fn routes(&self) -> Router<ApiState> {
@@ -117,5 +131,5 @@ impl Packages {
 
 /// The routes of the package firewall.
 pub fn routes() -> OpenApiRouter<ApiState> {
-    rules::routes().merge(blocks::routes()).merge(explain::routes())
+    rules::routes().merge(blocks::routes()).merge(explain::routes()).merge(sources::routes())
 }

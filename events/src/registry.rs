@@ -1,8 +1,9 @@
 //! What the package firewall did: decisions on downloads, what it hid, the rules it went by.
 //! Streams: `registry/rules`, `registry/decisions/<yyyy-mm-dd>/<ecosystem>` (append-only), and those
-//! of [`advisory`], [`policy`] and [`sync`].
+//! of [`advisory`], [`blocklist`], [`policy`] and [`sync`].
 
 pub mod advisory;
+pub mod blocklist;
 pub mod policy;
 pub mod sync;
 
@@ -12,8 +13,9 @@ use serde::{Deserialize, Serialize};
 
 use self::{
     advisory::{AdvisoryChanged, AdvisoryPublished, AdvisoryWithdrawn, Class, Severity},
+    blocklist::{BlocklistRuleAdded, BlocklistRuleRemoved},
     policy::{SettingsChanged, WaiverExpired, WaiverGranted, WaiverRequested, WaiverRevoked},
-    sync::{SyncFailed, SyncStarted, SyncSucceeded},
+    sync::{SyncFailed, SyncRequested, SyncStarted, SyncSucceeded},
 };
 use crate::codec::events;
 
@@ -56,12 +58,18 @@ events! {
         0x4016 v 1 SettingsChanged,
         /// Somebody wants a waiver, which a second person has to grant.
         0x4017 v 1 WaiverRequested,
+        /// The operator's blocklist file names something it did not name before.
+        0x4018 v 1 BlocklistRuleAdded,
+        /// The operator's blocklist file no longer names something.
+        0x4019 v 1 BlocklistRuleRemoved,
         /// A waiver is in force.
         0x401a v 1 WaiverGranted,
         /// A waiver is not in force any more, or never will be.
         0x401b v 1 WaiverRevoked,
         /// A waiver's time is over.
         0x401c v 1 WaiverExpired,
+        /// Somebody asked for a source of advisories to be visited now.
+        0x4028 v 1 SyncRequested,
     }
 }
 

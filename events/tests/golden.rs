@@ -22,11 +22,12 @@ use weir_events::{
             Advisory, AdvisoryChanged, AdvisoryPublished, AdvisoryWithdrawn, Affected, Class, End,
             Severity, Window, Withdrawal,
         },
+        blocklist::{BlocklistRuleAdded, BlocklistRuleRemoved},
         policy::{
             EcosystemSettings, Mode, Required, Settings, SettingsChanged, Waiver, WaiverExpired,
             WaiverGranted, WaiverRequested, WaiverRevoked,
         },
-        sync::{SyncFailed, SyncStarted, SyncSucceeded},
+        sync::{SyncFailed, SyncRequested, SyncStarted, SyncSucceeded},
     },
     timestamp::Timestamp,
 };
@@ -134,7 +135,7 @@ fn samples() -> Vec<codec::Encoded> {
         .into(),
     ];
     let source = "osv".to_owned();
-    let registry_events: [registry::Event; 20] = [
+    let registry_events: [registry::Event; 23] = [
         PackageAllowed {
             ecosystem,
             package: six.clone(),
@@ -213,7 +214,7 @@ fn samples() -> Vec<codec::Encoded> {
         }
         .into(),
         SyncFailed {
-            source,
+            source: source.clone(),
             ecosystem: Some(ecosystem),
             duration_ms: 30_000,
             cause: "the source did not answer within 30 s".to_owned(),
@@ -234,6 +235,9 @@ fn samples() -> Vec<codec::Encoded> {
         }
         .into(),
         WaiverExpired { id: waiver().id }.into(),
+        BlocklistRuleAdded { rule: rule() }.into(),
+        BlocklistRuleRemoved { id: rule().id }.into(),
+        SyncRequested { source, believe_losses: true }.into(),
     ];
     let encode = |result: Result<codec::Encoded, _>| result.expect("a sample that can be encoded");
     log_events

@@ -252,6 +252,26 @@ impl Door {
         }
     }
 
+    /// Records facts in an append-only stream whose only writer this should be: `None` when somebody
+    /// else wrote to it since it was at `after`, and nothing was recorded.
+    pub async fn record_after<E: EventSet>(
+        &self,
+        stream: StreamName,
+        after: StreamVersion,
+        events: &[E],
+        caller: &Caller,
+    ) -> Result<Option<Appended>, DoorFault> {
+        let events = self.wrap(events, caller, self.new_id())?;
+        let expected = Expected::Exact(after);
+        let write = StreamWrite { stream: stream.clone(), expected, events };
+        let append = Append { writes: vec![write], remember: None, recorded_at: self.now() };
+        match self.inner.log.append(append).await? {
+            Outcome::Appended(at) => Ok(Some(at)),
+            Outcome::Conflict { .. } => Ok(None),
+            Outcome::Duplicate(_) => Err(DoorFault::Contended(stream)),
+        }
+    }
+
     /// Records facts once, whoever else records them under the same key: on this instance, on
     /// another, or before a crash. `None` when they stand in the log already.
     pub async fn record_once<E: EventSet>(

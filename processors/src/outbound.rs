@@ -5,6 +5,8 @@
 //! upstream's own origin, only public addresses are connected to. Proxy variables of the environment
 //! are ignored, nothing of a client's headers is passed on, answers have bounds in time and size.
 
+pub mod git;
+pub mod polite;
 mod public;
 mod reach;
 

@@ -29,5 +29,7 @@ pub mod go;
 pub mod npm;
 pub mod pypi;
 
+pub mod sources;
+
 #[cfg(test)]
 pub(crate) mod testing;

@@ -9,6 +9,7 @@ pub mod check;
 pub mod dead_letter;
 pub mod operations;
 pub mod rebuild;
+pub mod sole;
 pub mod status;
 pub mod wait;
 

@@ -10,6 +10,7 @@
 )]
 
 pub mod advisories;
+pub mod bucket;
 pub mod cache;
 pub mod checker;
 pub mod database;

@@ -6,7 +6,7 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::commands::{
     completions, config, dead_letters, doctor, down, events, explain, init, migrate, path, replay,
-    rules, serve, status, tail, token, verify, version,
+    rules, serve, sources, status, tail, token, verify, version,
 };
 use crate::config::logging::LogFormat;
 use crate::exit;
@@ -120,6 +120,8 @@ pub(crate) enum Command {
     /// Add, list and remove rules on packages
     #[command(subcommand)]
     Rules(rules::RulesCommand),
+    /// See where advisories come from, and have a source visited
+    Sources(sources::SourcesArgs),
     /// Compare versions as an ecosystem does
     #[command(subcommand)]
     Version(version::VersionCommand),

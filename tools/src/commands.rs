@@ -15,6 +15,7 @@ pub(crate) mod progress;
 pub(crate) mod replay;
 pub(crate) mod rules;
 pub(crate) mod serve;
+pub(crate) mod sources;
 pub(crate) mod status;
 pub(crate) mod tail;
 pub(crate) mod token;
@@ -59,6 +60,7 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<Exit, Failure> 
         Command::Token(command) => token::run(context, &command),
         Command::Explain(args) => explain::run(context, &args),
         Command::Rules(command) => rules::run(context, &command),
+        Command::Sources(args) => sources::run(context, &args),
         Command::Version(command) => version::run(context, &command),
         Command::Path(command) => path::run(context, &command),
         Command::Completions(args) => completions::run(&args),

@@ -19,6 +19,7 @@ pub(crate) mod logging;
 pub(crate) mod policy;
 pub(crate) mod registries;
 pub(crate) mod server;
+pub(crate) mod sources;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -43,6 +44,7 @@ pub(crate) struct Config {
     pub(crate) auth: auth::Auth,
     pub(crate) registries: registries::Registries,
     pub(crate) policy: policy::Policy,
+    pub(crate) sources: sources::Sources,
     pub(crate) cache: cache::Cache,
     pub(crate) database: database::Database,
     pub(crate) log: log::Log,
@@ -58,6 +60,9 @@ pub(crate) const SECTIONS: &[Section] = &[
     registries::Cargo::SECTION,
     registries::Go::SECTION,
     policy::Policy::SECTION,
+    sources::Osv::SECTION,
+    sources::OpenSsf::SECTION,
+    sources::Blocklist::SECTION,
     cache::Cache::SECTION,
     database::Database::SECTION,
     log::Log::SECTION,

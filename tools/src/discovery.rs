@@ -5,6 +5,7 @@ mod cargo;
 mod go;
 mod npm;
 mod pypi;
+pub(crate) mod sources;
 
 use std::net::IpAddr;
 use std::process::Stdio;

@@ -12,11 +12,12 @@ use weir_events::{
 use super::{
     Firewall, State,
     advisory::set::AdvisorySet,
+    blocklist::{self, Blocklist},
     dossier::Dossier,
     name::normalise,
     rule::{CompiledRule, RuleSet},
     settings::{self, Keeping},
-    verdict::Objection,
+    verdict::{BLOCKLIST, Objection},
     waiver::{self, CompiledWaiver, Waivers},
 };
 use crate::machine::Machine;
@@ -27,6 +28,8 @@ pub struct Facts {
     revision: i64,
     rules: State,
     compiled: RuleSet,
+    blocklist: blocklist::State,
+    compiled_blocklist: RuleSet,
     advisories: AdvisorySet,
     waivers: waiver::State,
     compiled_waivers: Vec<Arc<CompiledWaiver>>,
@@ -40,6 +43,7 @@ pub struct Facts {
 #[derive(Debug, Default)]
 struct Unsettled {
     rules: bool,
+    blocklist: bool,
     waivers: bool,
 }
 
@@ -60,6 +64,12 @@ impl Facts {
     #[must_use]
     pub const fn rules(&self) -> &State {
         &self.rules
+    }
+
+    /// The blocklist.
+    #[must_use]
+    pub const fn blocklist(&self) -> &blocklist::State {
+        &self.blocklist
     }
 
     /// The advisories.
@@ -86,6 +96,10 @@ impl Facts {
             Event::RuleAdded(_) | Event::RuleChanged(_) | Event::RuleRemoved(_) => {
                 Firewall::apply(&mut self.rules, event);
                 self.unsettled.rules = true;
+            }
+            Event::BlocklistRuleAdded(_) | Event::BlocklistRuleRemoved(_) => {
+                Blocklist::apply(&mut self.blocklist, event);
+                self.unsettled.blocklist = true;
             }
             Event::AdvisoryPublished(_)
             | Event::AdvisoryChanged(_)
@@ -119,6 +133,10 @@ impl Facts {
         if std::mem::take(&mut self.unsettled.rules) {
             self.compiled = self.rules.compile(self.revision);
         }
+        if std::mem::take(&mut self.unsettled.blocklist) {
+            let rules = self.blocklist.rules();
+            self.compiled_blocklist = RuleSet::compile_of(BLOCKLIST, self.revision, rules);
+        }
         if std::mem::take(&mut self.unsettled.waivers) {
             let compiled = self.waivers.granted().map(|waiver| CompiledWaiver::new(waiver).into());
             self.compiled_waivers = compiled.collect();
@@ -139,7 +157,9 @@ impl Facts {
         now: Timestamp,
     ) -> Dossier {
         let package = normalise(ecosystem, package);
-        let rules = self.compiled.about(ecosystem, &package);
+        let mut rules = self.compiled.about(ecosystem, &package);
+        rules.extend(self.compiled_blocklist.about(ecosystem, &package));
+        rules.sort_by(|a, b| a.rank().cmp(&b.rank()));
         let said = self.advisories.said(ecosystem, &package);
         let concerns = |waiver: &&Arc<CompiledWaiver>| {
             let CompiledWaiver { waiver, pattern, .. } = &***waiver;

@@ -23,6 +23,8 @@ macro_rules! needs {
 needs! {
     /// Any good token.
     Anybody = None;
+    /// Everything.
+    Admin = Some(Scope::Admin);
     /// Read and tail events.
     EventsRead = Some(Scope::EventsRead);
     /// See projections.

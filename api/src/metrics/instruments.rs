@@ -15,9 +15,9 @@ use weir_processors::registry::{
     cache::CacheStats,
     stats::{BOUNDS, Stats},
 };
-use weir_projections::engine::status::ProjectionStatus;
+use weir_projections::{engine::status::ProjectionStatus, registry::sync_status::StatusRow};
 
-use crate::registry::{Packages, Served};
+use crate::registry::{Packages, Served, sources::SourceInfo};
 
 /// Every histogram here measures seconds.
 pub(super) fn buckets(instrument: &Instrument) -> Option<Stream> {
@@ -41,6 +41,9 @@ pub(super) struct Instruments {
     oldest_transaction: Gauge<f64>,
     blocked_packages: Gauge<u64>,
     cache_size: Gauge<u64>,
+    advisories: Gauge<u64>,
+    source_age: Gauge<f64>,
+    source_failing: Gauge<u64>,
     durations: Histogram<f64>,
     /// Read by their callbacks only.
     _counted: Vec<ObservableCounter<u64>>,
@@ -94,6 +97,18 @@ impl Instruments {
                 .u64_gauge("weir_registry_cache_size_bytes")
                 .with_description("Bytes of artifacts this instance knows to be cached")
                 .build(),
+            advisories: meter
+                .u64_gauge("weir_registry_advisories")
+                .with_description("Advisories of a source that stand, or rules of the blocklist")
+                .build(),
+            source_age: meter
+                .f64_gauge("weir_registry_source_age_seconds")
+                .with_description("How long ago a source was last synced, its oldest part")
+                .build(),
+            source_failing: meter
+                .u64_gauge("weir_registry_source_failing")
+                .with_description("Parts of a source whose last visit failed")
+                .build(),
             durations: meter
                 .f64_histogram("weir_registry_request_duration_seconds")
                 .with_description("How long package clients waited for the end of their answer")
@@ -131,6 +146,30 @@ impl Instruments {
             if let Some(n) = found.or_else(|| is_served.then_some(0)) {
                 let labels = [KeyValue::new("ecosystem", ecosystem.as_str())];
                 self.blocked_packages.record(n, &labels);
+            }
+        }
+    }
+
+    /// How the sources stand. The age of a source that was never synced is told by its absence.
+    pub(super) fn sources(
+        &self,
+        sources: &[SourceInfo],
+        parts: &[StatusRow],
+        tally: &[(String, Option<Ecosystem>, u64)],
+        now: Timestamp,
+    ) {
+        for source in sources {
+            let label = || KeyValue::new("source", source.name);
+            let its = || parts.iter().filter(|part| part.source == source.name);
+            let oldest = its().map(|part| part.succeeded_at).min().flatten();
+            if let Some(oldest) = oldest {
+                self.source_age.record(oldest.seconds_until(now).max(0.0), &[label()]);
+            }
+            let n_failing = its().filter(|part| part.cause.is_some()).count();
+            self.source_failing.record(n_failing as u64, &[label()]);
+            for (_, ecosystem, n) in tally.iter().filter(|(name, ..)| name == source.name) {
+                let ecosystem = ecosystem.map_or("all", Ecosystem::as_str);
+                self.advisories.record(*n, &[label(), KeyValue::new("ecosystem", ecosystem)]);
             }
         }
     }

@@ -64,12 +64,16 @@ problems! {
         "No token has this id. GET /api/tokens lists those that were issued.";
     NO_SUCH_RULE NOT_FOUND "no_such_rule" "There is no such rule"
         "No rule has this id; perhaps it was removed. GET /api/rules lists those in force.";
+    NO_SUCH_SOURCE NOT_FOUND "no_such_source" "There is no such source"
+        "No source of advisories has this name. GET /api/security-sources lists them.";
     METHOD_NOT_ALLOWED METHOD_NOT_ALLOWED "method_not_allowed" "The method does not exist here"
         "The resource exists, but not with this method. The header Allow names those it has.";
     NOT_ACCEPTABLE NOT_ACCEPTABLE "not_acceptable" "No such representation"
         "Events come as `application/json` (a page) or `text/event-stream` (a live stream). Name one of them in Accept.";
     REQUEST_TIMEOUT REQUEST_TIMEOUT "request_timeout" "The body took too long"
         "The body of the request did not arrive in time. Send it again, at once.";
+    SOURCE_DISABLED CONFLICT "source_disabled" "The source is not visited"
+        "This source of advisories is switched off in the configuration (`sources.*.enabled`; for the blocklist, no file is named). Switch it on, and restart Weir.";
     REPLAY_RUNNING CONFLICT "replay_running" "A replay is running"
         "This projection is being rebuilt already. Wait for it, or cancel it first.";
     NO_REPLAY CONFLICT "no_replay" "No replay is running"

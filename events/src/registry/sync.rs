@@ -57,3 +57,13 @@ pub struct SyncFailed {
     /// What went wrong.
     pub cause: String,
 }
+
+/// Somebody asked for a source to be visited now, and for all it has to be read anew.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SyncRequested {
+    /// Which source.
+    pub source: String,
+    /// Whether a person has looked, and says that what is gone from the source is gone indeed,
+    /// however much that is.
+    pub believe_losses: bool,
+}

@@ -5,6 +5,7 @@ mod clients;
 mod go;
 mod npm;
 mod pypi;
+mod sources;
 
 use std::process::Output;
 

@@ -5,6 +5,7 @@ mod clients;
 use std::path::PathBuf;
 
 use clap::Args;
+use futures_util::future::join;
 use reqwest::Url;
 use serde_json::json;
 use weir_events::registry::Ecosystem;
@@ -15,7 +16,7 @@ use super::serve::write_new;
 use crate::config::registries::{goods, upstream_key};
 use crate::config::{self, Config, HttpUrl, without_password};
 use crate::context::Context;
-use crate::discovery::{self, CHECKSUM_DATABASE, Found};
+use crate::discovery::{self, CHECKSUM_DATABASE, Found, sources::out_of_reach};
 use crate::exit::{Exit, Failure, chain};
 use crate::runtime;
 
@@ -55,7 +56,8 @@ pub(crate) fn run(context: &Context, args: &InitArgs) -> Result<Exit, Failure> {
     let configured = context.load_quietly(&[]).map_or_else(|_| Config::default(), |l| l.config);
     let server = &configured.server;
     let all = Config::default().registries.all().map(|registry| registry.ecosystem).to_vec();
-    let answers = runtime::runtime()?.block_on(discovery::ask_all(all, server));
+    let (asking, reaching) = (discovery::ask_all(all, server), out_of_reach(&configured.sources));
+    let (answers, off) = runtime::runtime()?.block_on(join(asking, reaching));
     let (mut set, mut notes, mut said) = (Vec::new(), Vec::new(), serde_json::Map::new());
     said.insert("path".to_owned(), json!(path));
     for (ecosystem, answer) in &answers {
@@ -86,6 +88,16 @@ pub(crate) fn run(context: &Context, args: &InitArgs) -> Result<Exit, Failure> {
             }
         }
     }
+    for source in &off {
+        set.push((source.key, "false".to_owned()));
+        notes.push(source.warning());
+        said.insert(source.key.to_owned(), json!(false));
+    }
+    for key in switched_off(&configured) {
+        set.push((key, "false".to_owned()));
+        notes.push(format!("{key} stays false, as it is configured now"));
+        said.insert(key.to_owned(), json!(false));
+    }
     let text = config::example(&set);
     if dry_run {
         for note in &notes {
@@ -106,6 +118,16 @@ pub(crate) fn run(context: &Context, args: &InitArgs) -> Result<Exit, Failure> {
     }
     context.output.data(&said, || format!("wrote {}", path.display()))?;
     Ok(Exit::Done)
+}
+
+/// The sources that are switched off already.
+fn switched_off(configured: &Config) -> impl Iterator<Item = &'static str> {
+    let sources = &configured.sources;
+    let all = [
+        ("sources.osv.enabled", sources.osv.enabled),
+        ("sources.openssf.enabled", sources.openssf.enabled),
+    ];
+    all.into_iter().filter(|(_, enabled)| !enabled).map(|(key, _)| key)
 }
 
 /// The upstream of an ecosystem in the configuration that is to be replaced.

@@ -5,6 +5,7 @@ pub(crate) mod opened;
 mod packages;
 mod parts;
 mod ready;
+mod sources;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;

@@ -52,6 +52,10 @@ fn keys(
         comment(out, indent, key.doc);
         let path = format!("{}.{}", section.path, key.name);
         let _infallible = match set.iter().find(|(set, _)| *set == path) {
+            // Yes or no, as it is.
+            Some((_, value)) if matches!(default(key.name), Some(Value::Bool(_))) => {
+                writeln!(out, "{indent}{}: {value}", key.name)
+            }
             Some((_, value)) => writeln!(out, "{indent}{}: {}", key.name, quoted(value)),
             None => match default(key.name) {
                 None | Some(Value::Null) => writeln!(out, "{indent}#{}:", key.name),
@@ -127,11 +131,15 @@ mod tests {
     #[test]
     fn a_key_that_is_set_reads_back() {
         let upstream = "https://user:p%40ss@mirror.example/simple/".to_owned();
-        let text = render(&[("registries.pypi.upstream", upstream.clone())]);
+        let text = render(&[
+            ("registries.pypi.upstream", upstream.clone()),
+            ("sources.osv.enabled", "false".to_owned()),
+        ]);
         let mut layers = Layers::new();
         layers.file("weir.yaml", &file::parse("weir.yaml", &text).unwrap(), &|_| None);
         let config = layers.finish().unwrap().config;
         assert_eq!(config.registries.pypi.upstream.unwrap().to_string(), upstream);
+        assert!(!config.sources.osv.enabled && config.sources.openssf.enabled);
     }
 
     #[test]

@@ -183,6 +183,8 @@ macro_rules! as_text {
     )+};
 }
 
+pub(crate) use as_text;
+
 as_text!(Span, Size, HttpUrl, SecretKey);
 
 #[cfg(test)]

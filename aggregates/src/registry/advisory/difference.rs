@@ -95,6 +95,14 @@ impl Difference {
         }
     }
 
+    /// Says that something stands there under this id that cannot be read: what was said before
+    /// holds on.
+    pub fn keep(&mut self, id: &str) {
+        if let Some(known @ Known::Unseen(_)) = self.known.get_mut(id) {
+            *known = Known::Seen;
+        }
+    }
+
     /// Ends the comparison: what is to be withdrawn, by id. Only for a feed that shows all it has.
     pub fn finish(self, losses: Losses) -> Result<Vec<(Box<str>, Withdrawal)>, Shrunk> {
         let mut withdrawn: Vec<_> = self
@@ -177,6 +185,15 @@ mod tests {
         assert_eq!(shown(0).finish(Losses::Believe).unwrap().len(), 100);
         // A small source may well take everything back.
         assert_eq!(known(&ids[..99]).finish(Losses::Doubt).unwrap().len(), 99);
+    }
+
+    #[test]
+    fn what_is_there_and_cannot_be_read_is_neither_gone_nor_news() {
+        let mut difference = known(&["A", "B"]);
+        difference.keep("A");
+        difference.keep("never known");
+        let gone = difference.finish(Losses::Doubt).unwrap();
+        assert_eq!(gone, [("B".into(), Withdrawal::Gone)] as [(Box<str>, _); 1]);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 use weir_events::registry::{
     RuleAdded, RuleRemoved,
+    blocklist::{BlocklistRuleAdded, BlocklistRuleRemoved},
     policy::{Required, SettingsChanged, Waiver, WaiverExpired, WaiverGranted, WaiverRequested},
     sync::{SyncFailed, SyncSucceeded},
 };
@@ -28,6 +29,24 @@ fn a_rule_changes_what_is_known_of_its_package_and_of_no_other() {
     facts.apply(9, &RuleRemoved { id: id(1) }.into());
     assert_eq!(about(&mut facts, "six").key, six.key);
     assert_eq!(facts.rules().rules().len(), 0);
+}
+
+#[test]
+fn what_the_blocklist_names_is_refused_in_its_name_and_the_strictest_word_counts() {
+    let mut facts = Facts::default();
+    let clean = about(&mut facts, "six");
+    let listed = blocklist::identified(rule(0, "six", "*", Mask::Hide));
+    facts.apply(3, &RuleAdded { rule: rule(1, "six", "*", Mask::Mark) }.into());
+    facts.apply(4, &BlocklistRuleAdded { rule: listed.clone() }.into());
+    let dossier = about(&mut facts, "six");
+    let verdict = dossier.judge(&Candidate::default());
+    let refusal = verdict.refusal().unwrap();
+    assert_eq!((refusal.source.as_str(), refusal.mask), (BLOCKLIST, Mask::Hide));
+    assert_eq!(dossier.revision, 4);
+    facts.apply(5, &BlocklistRuleRemoved { id: listed.id }.into());
+    facts.apply(6, &RuleRemoved { id: id(1) }.into());
+    assert_eq!(about(&mut facts, "six").key, clean.key);
+    assert_eq!(facts.blocklist().rules().len(), 0);
 }
 
 fn succeeded(source: &str, ecosystem: Option<Ecosystem>) -> Event {

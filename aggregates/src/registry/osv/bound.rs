@@ -18,9 +18,7 @@ const FIELDS: usize = 80;
 
 /// Widens what is affected until the advisory fits its event.
 pub fn fit(advisory: &mut Advisory) {
-    let texts = [&advisory.source, &advisory.id, &advisory.summary];
-    let frame: usize = texts.into_iter().chain(&advisory.aliases).map(|t| text(t)).sum();
-    let mut size = frame + 3 * FIELDS + advisory.affected.iter().map(package).sum::<usize>();
+    let mut size = size(advisory);
     for (part, widen) in
         [(listed as fn(&Affected) -> usize, spread as fn(&mut Affected)), (windows, everything)]
     {
@@ -35,6 +33,14 @@ pub fn fit(advisory: &mut Advisory) {
             size += package(affected);
         }
     }
+}
+
+/// How much of an event an advisory takes, in bytes; it may be less.
+#[must_use]
+pub fn size(advisory: &Advisory) -> usize {
+    let texts = [&advisory.source, &advisory.id, &advisory.summary];
+    let frame: usize = texts.into_iter().chain(&advisory.aliases).map(|t| text(t)).sum();
+    frame + 3 * FIELDS + advisory.affected.iter().map(package).sum::<usize>()
 }
 
 /// Puts the window from the lowest listed version to the highest in the place of the list.

@@ -4,7 +4,12 @@ use weir_events::{
     access::{self, TokenIssued, TokenRevoked},
     codec::EventSet,
     position::Position,
-    registry::{self, Ecosystem, Mask, Rule, RuleAdded, RuleChanged, RuleRemoved},
+    registry::{
+        self, Ecosystem, Mask, Rule, RuleAdded, RuleChanged, RuleRemoved,
+        advisory::{AdvisoryPublished, AdvisoryWithdrawn, Withdrawal},
+        blocklist::{BlocklistRuleAdded, STREAM},
+        sync::{SyncFailed, SyncRequested, SyncStarted, SyncSucceeded},
+    },
     timestamp::Timestamp,
 };
 use weir_log::append::Outcome;
@@ -14,7 +19,7 @@ use weir_projections::{
     engine::EngineOptions,
     log::causation,
     query::QueryFault,
-    registry::{block_log, blocked_packages, custom_rules},
+    registry::{block_log, blocked_packages, custom_rules, sync_status},
 };
 use weir_tests::{
     deadline::PATIENCE,
@@ -195,6 +200,69 @@ async fn a_chain_is_every_event_of_one_first_cause_in_order() {
     worker.stop().await;
 }
 
+/// The n-th visit to a source, or a piece of one.
+fn visit(n: u64) -> Vec<registry::Event> {
+    let (source, ecosystem) = ("osv".to_owned(), (!n.is_multiple_of(3)).then_some(Ecosystem::Npm));
+    let started = SyncStarted { source: source.clone(), ecosystem }.into();
+    let revision = (!n.is_multiple_of(4)).then(|| n.to_string());
+    let succeeded = SyncSucceeded {
+        source: source.clone(),
+        ecosystem,
+        n_records: n % 5,
+        n_unreadable: n % 2,
+        n_published: n % 3,
+        n_changed: 1,
+        n_withdrawn: 0,
+        duration_ms: n,
+        revision,
+    };
+    let (cause, asked) = (n.to_string(), source.clone());
+    let failed = SyncFailed { source, ecosystem, duration_ms: n, cause }.into();
+    let asked = SyncRequested { source: asked, believe_losses: n.is_multiple_of(2) }.into();
+    match n % 4 {
+        0 => vec![started, succeeded.into()],
+        1 => vec![asked, started],
+        2 => vec![failed],
+        _ => vec![started, failed, asked],
+    }
+}
+
+#[tokio::test]
+async fn sources_stand_as_their_last_visits_ended() {
+    let (stage, worker) = stage().await;
+    let database = stage.log.log.database();
+    let mut last = Position::START;
+    for n in [0, 12, 18] {
+        last = append(&stage, "registry/source/osv", &visit(n)).await;
+    }
+    let advisory = |n: u64| {
+        weir_tests::advisories::advisory(Ecosystem::Npm, &format!("A-{n}"), "x", "1", None)
+    };
+    let published = (0..5).map(|n| AdvisoryPublished { advisory: advisory(n) }.into());
+    let gone = AdvisoryWithdrawn {
+        source: "osv".to_owned(),
+        ecosystem: Ecosystem::Npm,
+        id: "A-1".to_owned(),
+        cause: Withdrawal::Gone,
+    };
+    let news: Vec<registry::Event> = published.chain([gone.into()]).collect();
+    last = last.max(append(&stage, "registry/advisories/osv/npm", &news).await);
+    stage.reaches("sync_status", last).await;
+    let tally = sync_status::tally(database).await.expect("a tally");
+    assert_eq!(tally, [("osv".to_owned(), Some(Ecosystem::Npm), 4)]);
+    let status = sync_status::list(database).await.expect("the status");
+    let [whole] = &status[..] else { panic!("{status:?}") };
+    assert_eq!((whole.ecosystem, whole.n_records, whole.cause.as_deref()), (None, 2, Some("18")));
+    assert!(whole.succeeded_at.is_some() && whole.failed_at.is_some(), "{whole:?}");
+    let history = sync_status::history(database, "osv", None, 10).await.expect("a history");
+    let told: Vec<_> = history.iter().map(|visit| (visit.duration_ms, &visit.cause)).collect();
+    assert_eq!(told, [(18, &Some("18".to_owned())), (12, &None), (0, &None)]);
+    let older = sync_status::history(database, "osv", Some(history[1].position), 10).await;
+    assert_eq!(older.expect("older ones"), history[2..]);
+    assert!(sync_status::requests(database).await.expect("requests").is_empty());
+    worker.stop().await;
+}
+
 #[tokio::test]
 async fn every_read_model_is_the_same_rebuilt_in_large_batches_as_lived_in_small_ones() {
     let (stage, worker) = stage().await;
@@ -216,6 +284,9 @@ async fn every_read_model_is_the_same_rebuilt_in_large_batches_as_lived_in_small
             TokenRevoked { token_id: format!("t{}", n - 1) }.into()
         };
         last = last.max(append(&stage, "tokens", &[token]).await);
+        last = last.max(append(&stage, "registry/source/osv", &visit(n)).await);
+        let listed: registry::Event = BlocklistRuleAdded { rule: rule("b", "*") }.into();
+        last = last.max(append(&stage, STREAM, &[listed]).await);
     }
     all_reach(&stage, last).await;
     for projection in all() {

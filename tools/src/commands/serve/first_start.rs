@@ -6,13 +6,14 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
+use futures_util::future::join;
 use tracing::warn;
 
 use super::parts::Parts;
 use crate::config::registries::{goods, upstream_key};
 use crate::config::{self, FlagValue};
 use crate::context::Context;
-use crate::discovery::{self, Found};
+use crate::discovery::{self, Found, sources::out_of_reach};
 use crate::exit::{Exit, Failure, chain};
 use crate::runtime;
 
@@ -24,8 +25,8 @@ pub(super) struct Admin {
     pub(super) kept_in: Option<PathBuf>,
 }
 
-/// Writes `weir.yaml` in the data directory, with the registries this machine uses, unless there is a
-/// configuration already.
+/// Writes `weir.yaml` in the data directory, with the registries this machine uses and without the
+/// sources it cannot reach, unless there is a configuration already.
 pub(super) fn write_config(context: &Context, flags: &[FlagValue]) -> Result<(), Failure> {
     let loaded = context.load(flags)?;
     if loaded.file.is_some() {
@@ -35,15 +36,16 @@ pub(super) fn write_config(context: &Context, flags: &[FlagValue]) -> Result<(),
     let wanted = registries.filter(|registry| registry.enabled && registry.upstream.is_none());
     let wanted: Vec<_> = wanted.map(|registry| registry.ecosystem).collect();
     let asking = discovery::ask_all(wanted, &loaded.config.server);
-    let answers = runtime::runtime()?.block_on(asking);
+    let reaching = out_of_reach(&loaded.config.sources);
+    let (answers, off) = runtime::runtime()?.block_on(join(asking, reaching));
     let path = context.data_dir.path().join(config::FILE);
     let known = answers.iter().filter_map(|(ecosystem, answer)| {
         let found = answer.as_ref().ok()?;
         Some((upstream_key(*ecosystem), found.upstream.to_string(), found.beside.clone()))
     });
     let known = known.flat_map(|(key, upstream, beside)| [Some((key, upstream)), beside]);
-    let known = known.flatten();
-    let set: Vec<_> = known.collect();
+    let off_keys = off.iter().map(|source| (source.key, "false".to_owned()));
+    let set: Vec<_> = known.flatten().chain(off_keys).collect();
     if !set.is_empty() {
         write_new(&path, &config::example(&set))?;
         context.output.say(&format!("wrote {}", path.display()));
@@ -62,6 +64,9 @@ pub(super) fn write_config(context: &Context, flags: &[FlagValue]) -> Result<(),
                 path.display()
             ),
         });
+    }
+    for source in off {
+        context.output.say(&source.warning());
     }
     Ok(())
 }

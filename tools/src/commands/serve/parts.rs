@@ -17,7 +17,7 @@ use weir_processors::door::Door;
 use weir_processors::sealer;
 use weir_projections::engine::{Engine, EngineOptions};
 
-use super::packages;
+use super::{packages, sources};
 use crate::config::Config;
 use crate::config::auth::LoopbackPackages;
 use crate::data_dir::DataDir;
@@ -88,6 +88,7 @@ impl Parts {
         if role.works() {
             engine.start(&work);
             sealer::start(&door, data_dir.seal_key()?, options.partition_events, &work);
+            sources::start(&config.sources, data_dir, &door, &engine, &work)?;
         }
         let tokens = Tokens::new(door.clone());
         let packages = if role.serves() {
@@ -95,6 +96,7 @@ impl Parts {
         } else {
             Packages::default()
         };
+        let packages = packages.advised_by(sources::known(&config.sources));
         let api = ApiState::new(weir_api::state::Parts {
             door: door.clone(),
             tokens: tokens.clone(),

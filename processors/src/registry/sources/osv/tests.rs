@@ -1,0 +1,219 @@
+use std::time::Duration;
+
+use http::header::{ETAG, IF_MODIFIED_SINCE, IF_NONE_MATCH, LAST_MODIFIED, RETRY_AFTER};
+use uuid::Uuid;
+use weir_log::lifecycle::Lifecycle;
+
+use super::*;
+use crate::{
+    outbound::{Limits, Outbound},
+    registry::{
+        sources::testing::{Memory, Packed, record, record_of, zip},
+        testing::{Canned, Fake},
+    },
+};
+
+const PATH: &str = "/bucket/npm/all.zip";
+
+struct Stage {
+    fake: Fake,
+    osv: Osv,
+    log: Memory,
+    seen: usize,
+    _lifecycle: Lifecycle,
+    _folder: tempfile::TempDir,
+}
+
+impl Stage {
+    async fn new() -> Self {
+        let lifecycle = Lifecycle::new();
+        let fake = Fake::start(&lifecycle).await;
+        let folder = tempfile::tempdir().unwrap();
+        let config = Config {
+            address: fake.url("/bucket"),
+            ecosystems: vec![Ecosystem::Npm],
+            interval: Duration::from_hours(1),
+            timeout: Duration::from_mins(1),
+            retry: Retry::default(),
+            pause: Duration::ZERO,
+            folder: folder.path().to_owned(),
+        };
+        let outbound = Outbound::new(Uuid::nil(), Limits::default()).unwrap();
+        let osv = Osv::new(config, Polite::new(outbound)).unwrap();
+        let (log, seen) = (Memory::default(), 0);
+        Self { fake, osv, log, seen, _lifecycle: lifecycle, _folder: folder }
+    }
+
+    fn serve(&self, records: &[(&str, String)]) {
+        let entries: Vec<_> =
+            records.iter().map(|(name, body)| Packed::new(name, body.as_bytes())).collect();
+        self.fake.put(PATH, Canned::new(zip(&entries)).with(ETAG, "\"one\""));
+    }
+
+    async fn visit(&self, revision: Option<&str>, losses: Losses) -> Result<Synced, SyncFault> {
+        let (part, revision) = (Some(Ecosystem::Npm), revision.map(str::to_owned));
+        self.osv.sync(&Visit { part, revision, losses }, &self.log).await
+    }
+
+    async fn sync(&self) -> Result<Synced, SyncFault> {
+        self.visit(None, Losses::Doubt).await
+    }
+
+    fn news(&mut self) -> Vec<String> {
+        self.log.news(&mut self.seen)
+    }
+}
+
+fn named(n: usize) -> (String, String) {
+    (format!("MAL-{n}.json"), record(&format!("MAL-{n}"), "1.0.0"))
+}
+
+#[tokio::test]
+async fn the_difference_between_two_visits_is_appended_and_nothing_else() {
+    let mut stage = Stage::new().await;
+    let [a, b, c] = ["A", "B", "C"].map(|id| record(id, "1.0.0"));
+    stage.serve(&[("A.json", a.clone()), ("B.json", b), ("C.json", c)]);
+    let synced = stage.sync().await.unwrap();
+    assert_eq!(stage.news(), ["+A", "+B", "+C"]);
+    assert_eq!(synced.revision.as_deref(), Some("\"one\""));
+    let Tally { n_records, n_published, .. } = synced.tally;
+    assert_eq!((n_records, n_published), (3, 3));
+
+    assert!(stage.sync().await.unwrap().tally.is_silent());
+    assert_eq!(stage.news(), Vec::<String>::new());
+
+    let withdrawn = record_of("C", "npm", "1.0.0", r#","withdrawn":"2026-11-02T00:00:00Z""#);
+    let (changed, d) = (record("A", "2.0.0"), record("D", "1.0.0"));
+    stage.serve(&[("A.json", changed), ("C.json", withdrawn), ("D.json", d)]);
+    let tally = stage.sync().await.unwrap().tally;
+    assert_eq!(stage.news(), ["+D", "-B", "-C", "~A"]);
+    assert_eq!((tally.n_published, tally.n_changed, tally.n_withdrawn), (1, 1, 2));
+
+    stage.serve(&[("A.json", a)]);
+    stage.sync().await.unwrap();
+    assert_eq!(stage.news(), ["-D", "~A"]);
+}
+
+#[tokio::test]
+async fn what_has_not_changed_is_not_sent_again() {
+    let mut stage = Stage::new().await;
+    stage.fake.put(PATH, Canned::status(StatusCode::NOT_MODIFIED));
+    let synced = stage.visit(Some("\"one\""), Losses::Doubt).await.unwrap();
+    assert_eq!(synced, Synced { revision: Some("\"one\"".to_owned()), ..Synced::default() });
+    assert_eq!(stage.fake.last_headers(PATH)[IF_NONE_MATCH], "\"one\"");
+    let date = "Sat, 28 Nov 2026 08:00:00 GMT";
+    stage.visit(Some(date), Losses::Doubt).await.unwrap();
+    assert_eq!(stage.fake.last_headers(PATH)[IF_MODIFIED_SINCE], date);
+    // Nobody who was not asked so may answer that it is the same.
+    let fault = stage.sync().await.unwrap_err();
+    assert!(matches!(fault, SyncFault::Status { .. }), "{fault}");
+    // A bucket without tags tells a date.
+    let archive = zip(&[Packed::new("A.json", record("A", "1").as_bytes())]);
+    stage.fake.put(PATH, Canned::new(archive).with(LAST_MODIFIED, date));
+    assert_eq!(stage.sync().await.unwrap().revision.as_deref(), Some(date));
+    assert_eq!(stage.news(), ["+A"]);
+}
+
+#[tokio::test]
+async fn a_bucket_that_is_busy_or_broken_changes_nothing_and_says_when_to_come_back() {
+    let mut stage = Stage::new().await;
+    stage.serve(&[("A.json", record("A", "1.0.0"))]);
+    stage.sync().await.unwrap();
+    stage.news();
+    for (status, passing) in [(500, true), (503, true), (404, false), (403, false)] {
+        stage.fake.put(PATH, Canned::status(StatusCode::from_u16(status).unwrap()));
+        let fault = stage.sync().await.unwrap_err();
+        assert_eq!(fault.passing(), passing, "{fault}");
+    }
+    let busy = Canned::status(StatusCode::TOO_MANY_REQUESTS).with(RETRY_AFTER, "4000");
+    stage.fake.put(PATH, busy);
+    let fault = stage.sync().await.unwrap_err();
+    assert_eq!(fault.retry_after(), Some(Duration::from_secs(4_000)));
+    // And it is left alone until then.
+    let n_asked = stage.fake.n_asked(PATH);
+    let fault = stage.sync().await.unwrap_err();
+    assert!(matches!(fault, SyncFault::NotYet(_)), "{fault}");
+    assert_eq!(stage.fake.n_asked(PATH), n_asked);
+    assert_eq!(stage.news(), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn what_is_cut_short_or_garbage_or_a_bomb_changes_nothing() {
+    let mut stage = Stage::new().await;
+    let archive = zip(&[Packed::new("A.json", record("A", "1.0.0").as_bytes())]);
+    let half = archive[..archive.len() / 2].to_vec();
+    stage.fake.put(PATH, Canned::new(half.clone()).announcing(archive.len()));
+    let fault = stage.sync().await.unwrap_err();
+    assert!(fault.passing(), "{fault}");
+    stage.fake.put(PATH, Canned::new(half.clone()).breaking_off());
+    assert!(stage.sync().await.unwrap_err().passing());
+    for garbage in [half, b"<html>hello</html>".to_vec(), Vec::new()] {
+        stage.fake.put(PATH, Canned::new(garbage));
+        let fault = stage.sync().await.unwrap_err();
+        assert!(matches!(fault, SyncFault::Feed { .. }), "{fault}");
+    }
+    let bomb = zip(&[Packed::new("A.json", &vec![b' '; 70 << 20])]);
+    stage.fake.put(PATH, Canned::new(bomb));
+    let fault = stage.sync().await.unwrap_err();
+    assert!(matches!(fault, SyncFault::Feed { .. }) && !fault.passing(), "{fault}");
+    assert_eq!(stage.news(), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn records_that_cannot_be_read_are_counted_and_what_they_said_before_stands() {
+    let mut stage = Stage::new().await;
+    let records = ["A", "B", "C"].map(|id| (format!("{id}.json"), record(id, "1.0.0")));
+    let [a, b, c] = records.each_ref().map(|(name, body)| (name.as_str(), body.clone()));
+    stage.serve(&[a.clone(), b, c]);
+    stage.sync().await.unwrap();
+    stage.news();
+    let garbage = "{\"id\":\"B\",\"affected\":7}".to_owned();
+    let huge = format!("{}{}", record("C", "1.0.0"), " ".repeat(MAX_RECORD_BYTES));
+    stage.serve(&[
+        a,
+        ("B.json", garbage),
+        ("C.json", huge),
+        ("../../../etc/D.json", record("D", "1.0.0")),
+        ("readme.txt", "hello".to_owned()),
+    ]);
+    let tally = stage.sync().await.unwrap().tally;
+    assert_eq!(stage.news(), ["+D"]);
+    assert_eq!((tally.n_records, tally.n_unreadable, tally.n_withdrawn), (4, 2, 0));
+}
+
+#[tokio::test]
+async fn half_a_feed_withdraws_nothing_unless_a_person_says_so() {
+    let mut stage = Stage::new().await;
+    let all: Vec<_> = (0..200).map(named).collect();
+    let serve = |stage: &Stage, n: usize| {
+        let some: Vec<_> = all[..n].iter().map(|(n, b)| (n.as_str(), b.clone())).collect();
+        stage.serve(&some);
+    };
+    serve(&stage, 200);
+    stage.sync().await.unwrap();
+    assert_eq!(stage.news().len(), 200);
+    serve(&stage, 100);
+    let fault = stage.sync().await.unwrap_err();
+    let words = fault.to_string();
+    assert!(words.contains("weir sources sync osv --believe-losses"), "{words}");
+    assert!(!fault.passing());
+    assert_eq!(stage.news(), Vec::<String>::new());
+    stage.visit(None, Losses::Believe).await.unwrap();
+    assert_eq!(stage.news().len(), 100);
+}
+
+#[tokio::test]
+async fn a_visit_that_was_cut_off_is_gone_on_with_and_nothing_stands_there_twice() {
+    let mut stage = Stage::new().await;
+    let all: Vec<_> = (0..4_500).map(named).collect();
+    let all: Vec<_> = all.iter().map(|(n, b)| (n.as_str(), b.clone())).collect();
+    stage.serve(&all);
+    *stage.log.batches_left.lock().unwrap() = Some(2);
+    let fault = stage.sync().await.unwrap_err();
+    assert!(matches!(fault, SyncFault::Log(_)) && fault.passing(), "{fault}");
+    assert_eq!(stage.news().len(), 2_000);
+    *stage.log.batches_left.lock().unwrap() = None;
+    let tally = stage.sync().await.unwrap().tally;
+    assert_eq!(stage.news().len(), 2_500);
+    assert_eq!((tally.n_records, tally.n_published), (4_500, 2_500));
+}
