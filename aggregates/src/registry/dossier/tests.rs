@@ -380,7 +380,7 @@ fn as_of_a_time_what_came_later_or_tells_no_time_is_not_there() {
     let given = of_advisory(Class::Vulnerability, Severity::High);
     let now = given.dossier_for(None);
     let past = now.clone().as_of(ago(100));
-    assert!(past.key != now.key && past.key != now.clone().as_of(ago(99)).key);
+    assert!(past.key != now.key && past.key != now.as_of(ago(99)).key);
     let version = Version::parse(Ecosystem::Pypi, "2.0");
     let hides = |at| past.judge(&Candidate::published(Some(&version), at)).hides();
     assert!(hides(Some(ago(99))) && hides(None));
