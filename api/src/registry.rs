@@ -1,6 +1,7 @@
 //! The package firewall: its rules, what they blocked, and the ecosystems it serves.
 
 pub mod blocks;
+pub mod dashboard;
 pub mod explain;
 pub mod rules;
 
@@ -21,6 +22,7 @@ use weir_processors::registry::{
 };
 
 use crate::{
+    ask::{Params, bad_parameter},
     problem::{
         Problem,
         table::{NO_PACKAGES, NOT_REACHED},
@@ -117,5 +119,16 @@ impl Packages {
 
 /// The routes of the package firewall.
 pub fn routes() -> OpenApiRouter<ApiState> {
-    rules::routes().merge(blocks::routes()).merge(explain::routes())
+    rules::routes().merge(blocks::routes()).merge(explain::routes()).merge(dashboard::routes())
+}
+
+/// The ecosystem that was asked for, if one was.
+fn ecosystem(params: &mut Params) -> Result<Option<Ecosystem>, Problem> {
+    let named = params.take::<String>("ecosystem")?.map(|name| {
+        Ecosystem::find(&name).ok_or_else(|| {
+            let shown: String = name.chars().take(40).collect();
+            bad_parameter("ecosystem", format!("no ecosystem is called `{shown}`"))
+        })
+    });
+    named.transpose()
 }

@@ -16,6 +16,7 @@ const VERSIONS: &[(&str, i32, &str)] = &[
     ("block_log", 1, "1b88abd2d8e7cfdb"),
     ("blocked_packages", 1, "e30166e7aa1855cc"),
     ("custom_rules", 1, "91dd26dffd5a07ac"),
+    ("traffic", 1, "f047d2f08f96b6e5"),
 ];
 
 /// What of the SQL the database sees.

@@ -15,7 +15,7 @@ use weir_events::{
 use weir_projections::registry::block_log::{self, BlockRow, Filter};
 
 use crate::{
-    ask::{Params, bad_parameter},
+    ask::Params,
     auth::{By, needs::RulesRead},
     problem::Problem,
     state::ApiState,
@@ -122,13 +122,7 @@ async fn list(
 }
 
 fn filter(params: &mut Params) -> Result<Filter, Problem> {
-    let ecosystem = params.take::<String>("ecosystem")?.map(|name| {
-        Ecosystem::find(&name).ok_or_else(|| {
-            let shown: String = name.chars().take(40).collect();
-            bad_parameter("ecosystem", format!("no ecosystem is called `{shown}`"))
-        })
-    });
-    let ecosystem = ecosystem.transpose()?;
+    let ecosystem = super::ecosystem(params)?;
     let package = params.take::<String>("package")?;
     let packages = package.map(|package| {
         let possible = Ecosystem::ALL.into_iter().filter(|it| ecosystem.is_none_or(|e| e == *it));

@@ -30,8 +30,23 @@ const projectionsRoute = createRoute({
   component: lazyRouteComponent(() => import("./projections/page"), "ProjectionsPage"),
 });
 
+export interface DashboardSearch {
+  range?: string | undefined;
+  ecosystem?: string | undefined;
+}
+
+const dashboardRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/dashboard",
+  validateSearch: (search: Record<string, unknown>): DashboardSearch => ({
+    ...word(search, "range", ["7d", "30d", "90d"]),
+    ...word(search, "ecosystem"),
+  }),
+  component: lazyRouteComponent(() => import("./dashboard/page"), "DashboardPage"),
+});
+
 export const router = createRouter({
-  routeTree: rootRoute.addChildren([tailRoute, projectionsRoute]),
+  routeTree: rootRoute.addChildren([tailRoute, dashboardRoute, projectionsRoute]),
   basepath: ROOT,
   parseSearch,
   stringifySearch,
@@ -45,4 +60,15 @@ declare module "@tanstack/react-router" {
   interface Register {
     router: typeof router;
   }
+}
+
+/** A word of the search, where it has one, and one of those that are known; otherwise none, also not the one that came. */
+function word<K extends string>(
+  search: Record<string, unknown>,
+  key: K,
+  known?: readonly string[],
+): { [P in K]?: string | undefined } {
+  const value = search[key];
+  const good = typeof value === "string" && value !== "" && (known === undefined || known.includes(value));
+  return { [key]: good ? value : undefined } as { [P in K]?: string | undefined };
 }

@@ -114,6 +114,30 @@ const STATES = [
     reach: shown("empty"),
   },
   {
+    state: "dashboard",
+    mock: { events: 40 },
+    open: { path: "dashboard?range=7d" },
+    reach: shown("chart", "top-packages", "ecosystems"),
+  },
+  {
+    state: "dashboard-empty",
+    mock: { firewall: { empty: true } },
+    open: { path: "dashboard" },
+    reach: shown("chart", "empty"),
+  },
+  {
+    state: "dashboard-forbidden",
+    mock: { firewall: { scopes: ["events:read"] } },
+    open: { path: "dashboard" },
+    reach: shown("forbidden"),
+  },
+  {
+    state: "dashboard-narrow",
+    mock: { events: 40 },
+    open: { path: "dashboard", width: 480, height: 860 },
+    reach: shown("chart", "ecosystems"),
+  },
+  {
     state: "help",
     mock: { events: 40 },
     reach: async (visit) => {

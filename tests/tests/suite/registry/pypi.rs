@@ -18,7 +18,7 @@ use super::said;
 const GHSA: &str = "GHSA-w31r-w31r-w31r";
 
 /// The upstream that this machine's own pip uses.
-fn upstream() -> String {
+pub(super) fn upstream() -> String {
     let mut ask = Command::new("python3");
     ask.args(["-c", "from pip._internal.models.index import PyPI; print(PyPI.simple_url)"]);
     let configured = Command::new("python3")

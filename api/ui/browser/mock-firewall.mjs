@@ -1,0 +1,101 @@
+// The mock's package firewall: figures, blocks, rules, tokens and a cache, made up but of one piece.
+
+const HOUR = 3_600_000;
+
+export class MockFirewall {
+  constructor({ empty = false, scopes = ["admin"] } = {}) {
+    this.empty = empty;
+    this.scopes = scopes;
+  }
+
+  may(scope) {
+    return this.scopes.includes("admin") || this.scopes.includes(scope);
+  }
+
+  /** Answers if the path is one of the firewall's. */
+  answer({ path, query, json, problem }) {
+    const [kind] = path.split("/").map(decodeURIComponent);
+    if (kind === "dashboard") {
+      if (!this.may("rules:read")) return lacking(problem, "rules:read");
+      return json(200, this.#dashboard(query)), true;
+    }
+    return false;
+  }
+
+  #dashboard(query) {
+    const range = query.get("range") ?? "24h";
+    const step = range === "24h" || range === "7d" ? "hour" : "day";
+    const width = step === "hour" ? HOUR : 24 * HOUR;
+    const n = { "24h": 24, "7d": 168, "30d": 30, "90d": 90 }[range];
+    const until = Date.UTC(2026, 10, 28, 9, 20);
+    const since = Math.floor(until / width) * width - (n - 1) * width;
+    const chosen = query.get("ecosystem") ?? "";
+    const ecosystems = ["pypi", "npm", "cargo"].filter((name) => chosen === "" || name === chosen);
+    const over_time = this.empty
+      ? []
+      : Array.from({ length: n }, (_, index) => index).flatMap((index) =>
+          ecosystems.map((ecosystem, at) => ({
+            at: new Date(since + index * width).toISOString(),
+            ecosystem,
+            allowed: Math.round(40 + 36 * Math.sin((index + at * 4) / 3.4)) * (at + 1),
+            blocked: index % 5 === at ? 3 + at : 0,
+            filtered: index % 4 === at ? 1 : 0,
+          })),
+        );
+    const sum = (rows) =>
+      rows.reduce(
+        (all, row) => ({
+          allowed: all.allowed + row.allowed,
+          blocked: all.blocked + row.blocked,
+          filtered: all.filtered + row.filtered,
+        }),
+        { allowed: 0, blocked: 0, filtered: 0 },
+      );
+    return {
+      range,
+      step,
+      since: new Date(since).toISOString(),
+      until: new Date(until).toISOString(),
+      recorded: sum(over_time),
+      by_ecosystem: this.empty
+        ? []
+        : ecosystems.map((ecosystem) => ({ ecosystem, ...sum(over_time.filter((row) => row.ecosystem === ecosystem)) })),
+      over_time,
+      top_packages: this.empty
+        ? []
+        : [
+            ["npm", "lodash", 812, 14],
+            ["pypi", "requests", 640, 0],
+            ["npm", "@types/node", 402, 0],
+            ["cargo", "serde", 377, 0],
+            ["pypi", "six", 120, 31],
+          ]
+            .filter(([ecosystem]) => ecosystems.includes(ecosystem))
+            .map(([ecosystem, name, allowed, blocked]) => ({ ecosystem, package: name, allowed, blocked })),
+      top_since: "2026-11-27T00:00:00Z",
+      instance: {
+        started_at: new Date(Date.now() - 7 * HOUR).toISOString(),
+        cache_hit_rate: this.empty ? null : 0.8731,
+        ecosystems: ecosystems.map((ecosystem, at) => ({
+          ecosystem,
+          prefix: `/${ecosystem}`,
+          requests: this.empty ? 0 : 4_100 - at * 700,
+          not_modified: this.empty ? 0 : 1_204 - at * 300,
+          failed: this.empty ? 0 : at,
+          blocked: 0,
+          filtered: 0,
+          cache_hits: this.empty ? 0 : 2_120 - at * 200,
+          cache_misses: this.empty ? 0 : 308,
+          stale: 0,
+          upstream_requests: this.empty ? 0 : 340,
+          upstream_failures: this.empty ? 0 : at * 2,
+        })),
+      },
+    };
+  }
+}
+
+function lacking(problem, scope) {
+  problem(403, "Missing scope", `this needs scope \`${scope}\``);
+  return true;
+}

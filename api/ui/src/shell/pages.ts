@@ -1,0 +1,7 @@
+// The pages, in the order of the header: one list for header, keys, palette and help.
+
+export const PAGES = [
+  { to: "/", label: "Live tail", key: "t" },
+  { to: "/dashboard", label: "Dashboard", key: "d" },
+  { to: "/projections", label: "Projections", key: "p" },
+] as const;
