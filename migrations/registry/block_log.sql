@@ -10,6 +10,10 @@ CREATE TABLE block_log (
     rule_id text COLLATE "C",
     reason text NOT NULL,
     mask text COLLATE "C" NOT NULL,
-    principal text COLLATE "C" NOT NULL
+    principal text COLLATE "C" NOT NULL,
+    advisory_id text COLLATE "C",
+    severity text COLLATE "C",
+    hit text,
+    fixed_by text
 );
 CREATE INDEX block_log_by_package ON block_log (package, position);

@@ -6,6 +6,7 @@ export class MockFirewall {
   constructor({ empty = false, scopes = ["admin"] } = {}) {
     this.empty = empty;
     this.scopes = scopes;
+    this.blocks = empty ? [] : Array.from({ length: 120 }, (_, index) => block(120 - index));
   }
 
   may(scope) {
@@ -19,7 +20,25 @@ export class MockFirewall {
       if (!this.may("rules:read")) return lacking(problem, "rules:read");
       return json(200, this.#dashboard(query)), true;
     }
+    if (kind === "blocks") {
+      if (!this.may("rules:read")) return lacking(problem, "rules:read");
+      return json(200, this.#blocks(query)), true;
+    }
     return false;
+  }
+
+  #blocks(query) {
+    const wanted = (name, of) => (query.has(name) ? (block) => of(block) === query.get(name) : () => true);
+    const tests = [
+      ...["ecosystem", "package", "version", "source", "principal"].map((name) => wanted(name, (block) => block[name])),
+      wanted("rule", ({ rule_id }) => rule_id),
+      wanted("advisory", ({ advisory }) => advisory?.id),
+    ];
+    const before = Number(query.get("cursor") ?? Infinity);
+    const limit = Number(query.get("limit") ?? 50);
+    const found = this.blocks.filter((block) => block.position < before && tests.every((test) => test(block)));
+    const blocks = found.slice(0, limit);
+    return { blocks, next: found.length > limit ? String(blocks.at(-1).position) : null };
   }
 
   #dashboard(query) {
@@ -98,4 +117,36 @@ export class MockFirewall {
 function lacking(problem, scope) {
   problem(403, "Missing scope", `this needs scope \`${scope}\``);
   return true;
+}
+
+function block(position) {
+  const [ecosystem, name, version] = [
+    ["pypi", "six", "1.17.0"],
+    ["npm", "lodash", "4.17.20"],
+    ["cargo", "time", "0.1.43"],
+    ["npm", "@scope/left-pad", "1.3.0"],
+  ][position % 4];
+  const by = ["rule", "advisory", "age"][position % 3];
+  return {
+    position,
+    at: new Date(Date.UTC(2026, 10, 28, 9, 0) - (120 - position) * 77_000).toISOString(),
+    ecosystem,
+    package: name,
+    version: position % 11 === 0 ? null : version,
+    file: `${name.split("/").at(-1)}-${version}.tar.gz`,
+    source: { rule: "rules", advisory: "osv", age: "minimum-age" }[by],
+    rule_id: by === "rule" ? "0193a1c0-0000-7000-8000-00000000beef" : null,
+    reason:
+      by === "rule"
+        ? `${name} ${version} is blocked: not reviewed by security yet`
+        : by === "advisory"
+          ? `${name} ${version} is blocked: GHSA-35jh-r3h4-6jhm, command injection (high)`
+          : `${name} ${version} is blocked: too young, it must be 72 h old`,
+    mask: ["mark", "hide", "deny-only"][position % 3],
+    principal: ["ci", "agent-7", "mira"][position % 3],
+    advisory:
+      by === "advisory"
+        ? { id: "GHSA-35jh-r3h4-6jhm", severity: "high", hit: "before 4.17.21", fixed_by: "4.17.21" }
+        : null,
+  };
 }

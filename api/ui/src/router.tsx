@@ -1,6 +1,7 @@
 // The pages and what their addresses may say. Routes are one segment deep: the build is relative, see `root.ts`.
 
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from "@tanstack/react-router";
+import { BLOCK_FILTERS, type BlockFilter } from "./api/blocks";
 import { ROOT } from "./root";
 import { Broken } from "./shell/broken";
 import { Layout } from "./shell/layout";
@@ -45,8 +46,16 @@ const dashboardRoute = createRoute({
   component: lazyRouteComponent(() => import("./dashboard/page"), "DashboardPage"),
 });
 
+const blocksRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/blocks",
+  validateSearch: (search: Record<string, unknown>): BlockFilter =>
+    Object.assign({}, ...BLOCK_FILTERS.map((name) => word(search, name))) as BlockFilter,
+  component: lazyRouteComponent(() => import("./blocks/page"), "BlocksPage"),
+});
+
 export const router = createRouter({
-  routeTree: rootRoute.addChildren([tailRoute, dashboardRoute, projectionsRoute]),
+  routeTree: rootRoute.addChildren([tailRoute, dashboardRoute, blocksRoute, projectionsRoute]),
   basepath: ROOT,
   parseSearch,
   stringifySearch,

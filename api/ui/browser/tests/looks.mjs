@@ -137,6 +137,22 @@ const STATES = [
     open: { path: "dashboard", width: 480, height: 860 },
     reach: shown("chart", "ecosystems"),
   },
+  { state: "blocks", mock: { events: 40 }, open: { path: "blocks" }, reach: shown("blocks") },
+  { state: "blocks-narrow", mock: { events: 40 }, open: { path: "blocks", width: 480, height: 860 }, reach: shown("blocks") },
+  { state: "blocks-empty", mock: { firewall: { empty: true } }, open: { path: "blocks" }, reach: shown("empty") },
+  { state: "blocks-no-match", mock: {}, open: { path: "blocks?package=zlib" }, reach: shown("no-match") },
+  {
+    state: "blocks-trouble",
+    mock: {},
+    open: { path: "blocks" },
+    expects: [/status of 500/],
+    reach: async (visit, { mock }) => {
+      await shown("blocks")(visit);
+      mock.fault = [500, "Accident", "the block log cannot be read"];
+      await visit.page.reload();
+      await shown("trouble")(visit);
+    },
+  },
   {
     state: "help",
     mock: { events: 40 },
@@ -165,11 +181,12 @@ const STATES = [
   },
 ];
 
-export default STATES.flatMap(({ state, mock, open, reach }) =>
+export default STATES.flatMap(({ state, mock, open, expects, reach }) =>
   ["light", "dark"].map((theme) => ({
     name: `${state}, ${theme}`,
     mock,
     open: { ...open, theme },
+    ...(expects ? { expects } : {}),
     async run(visit, world) {
       await reach(visit, world);
       await visit.page.evaluate(() => document.fonts.ready);

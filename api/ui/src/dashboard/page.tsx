@@ -1,7 +1,7 @@
 // How the package firewall fares: what the log says was decided, and what this instance counted beside that.
 
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
-import { getRouteApi } from "@tanstack/react-router";
+import { getRouteApi, Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { getDashboard, type Dashboard } from "../api/dashboard";
 import { may } from "../api/session";
@@ -151,7 +151,9 @@ function TopPackages({ data }: { data: Dashboard }) {
               {blocked === 0 ? (
                 <span className="text-soft">0</span>
               ) : (
-                <span className="text-bad">{grouped(blocked)}</span>
+                <Link to="/blocks" search={{ ecosystem, package: name }} className="text-bad underline">
+                  {grouped(blocked)}
+                </Link>
               )}
             </td>
           </tr>

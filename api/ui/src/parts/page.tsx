@@ -1,12 +1,11 @@
 // What the operator's pages share: the frame, a table's head, badges, and what stands there when there is nothing.
 
-import type { UseQueryResult } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { asProblem } from "../api/problem";
 import { may } from "../api/session";
 import { useSession } from "../session/context";
 import { clock } from "./format";
-import { useRetrying } from "./retrying";
+import { useRetrying, type Asked } from "./retrying";
 import { TroublePage, TroubleStrip, wordsOf } from "./trouble";
 
 interface PageProps<T> {
@@ -15,7 +14,7 @@ interface PageProps<T> {
   about?: ReactNode;
   /** What a token must hold to see the page. */
   scope: string;
-  query: UseQueryResult<T>;
+  query: Asked & { data: T | undefined; dataUpdatedAt: number };
   /** Filters and buttons, at the right of the title. */
   tools?: ReactNode;
   children: (data: T) => ReactNode;

@@ -93,6 +93,7 @@ async fn blocks_are_listed_newest_first_page_by_page_and_counted_per_version() {
         packages: Some(vec!["six".to_owned()]),
         source: Some("rules".to_owned()),
         principal: Some("tester".to_owned()),
+        ..block_log::Filter::default()
     };
     let rows = block_log::list(database, &filter, None, 1_000).await.expect("rows");
     assert_eq!(rows.len(), 40);
@@ -100,6 +101,17 @@ async fn blocks_are_listed_newest_first_page_by_page_and_counted_per_version() {
     assert_eq!((rows[0].version.as_deref(), rows[0].mask), (Some("1.3"), Mask::Mark));
     let other = block_log::Filter { packages: Some(vec!["seven".to_owned()]), ..filter };
     assert!(block_log::list(database, &other, None, 10).await.expect("rows").is_empty());
+
+    let of = |filter| async move { block_log::list(database, &filter, None, 100).await };
+    let version = Some("1.3".to_owned());
+    let version = of(block_log::Filter { version, ..block_log::Filter::default() }).await;
+    assert_eq!(version.expect("rows").len(), 10);
+    let rule_id = Some("0190a1b2-0000-7000-8000-000000000001".to_owned());
+    let ruled = of(block_log::Filter { rule_id, ..block_log::Filter::default() }).await;
+    assert_eq!(ruled.expect("rows").len(), 40);
+    let advisory_id = Some("GHSA-1".to_owned());
+    let advised = of(block_log::Filter { advisory_id, ..block_log::Filter::default() }).await;
+    assert!(advised.expect("rows").is_empty());
 
     let packages = blocked_packages::list(database, None, 10).await.expect("rows");
     let counts: Vec<_> = packages
