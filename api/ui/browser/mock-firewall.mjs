@@ -6,6 +6,12 @@ export class MockFirewall {
   constructor({ empty = false, scopes = ["admin"] } = {}) {
     this.empty = empty;
     this.scopes = scopes;
+    this.tokens = [
+      token("admin", ["admin"], { issued_by: "weir" }),
+      token("ci", ["registry:pypi", "registry:npm"], { expires_at: "2027-03-01T00:00:00Z" }),
+      token("agent-7", ["registry:pypi"], { expires_at: "2026-01-01T00:00:00Z" }),
+      token("left-in-a-chat", ["rules:write"], { revoked_at: "2026-11-20T10:00:00Z" }),
+    ];
     this.blocks = empty ? [] : Array.from({ length: 120 }, (_, index) => block(120 - index));
   }
 
@@ -14,8 +20,8 @@ export class MockFirewall {
   }
 
   /** Answers if the path is one of the firewall's. */
-  answer({ path, query, json, problem }) {
-    const [kind] = path.split("/").map(decodeURIComponent);
+  answer({ path, query, method, body, json, problem }) {
+    const [kind, id] = path.split("/").map(decodeURIComponent);
     if (kind === "dashboard") {
       if (!this.may("rules:read")) return lacking(problem, "rules:read");
       return json(200, this.#dashboard(query)), true;
@@ -24,7 +30,30 @@ export class MockFirewall {
       if (!this.may("rules:read")) return lacking(problem, "rules:read");
       return json(200, this.#blocks(query)), true;
     }
+    if (kind === "tokens") {
+      if (!this.may("tokens:write")) return lacking(problem, "tokens:write");
+      return this.#tokens({ id, method, body, json, problem }), true;
+    }
     return false;
+  }
+
+  #tokens({ id, method, body, json, problem }) {
+    if (method === "GET") return json(200, { tokens: this.tokens, next: null });
+    if (method === "DELETE") {
+      const found = this.tokens.find((token) => token.id === id);
+      if (!found) return problem(404, "No such token", `there is no token ${id}`);
+      found.revoked_at = new Date().toISOString();
+      return json(200, { id, revoked: true });
+    }
+    if (body.name === "root") {
+      const errors = [{ field: "name", detail: "a name like that says nothing" }];
+      return problem(422, "Token refused", "name: a name like that says nothing", {}, { errors });
+    }
+    const made = token(body.name, body.scopes, {
+      expires_at: body.expires_in_seconds ? new Date(Date.now() + body.expires_in_seconds * 1_000).toISOString() : null,
+    });
+    this.tokens.unshift(made);
+    json(201, { ...made, secret: `rf_${made.id}_${"s".repeat(43)}` });
   }
 
   #blocks(query) {
@@ -148,5 +177,21 @@ function block(position) {
       by === "advisory"
         ? { id: "GHSA-35jh-r3h4-6jhm", severity: "high", hit: "before 4.17.21", fixed_by: "4.17.21" }
         : null,
+  };
+}
+
+let made = 0;
+
+function token(name, scopes, more) {
+  made += 1;
+  return {
+    id: made.toString(16).padStart(16, "0"),
+    name,
+    scopes,
+    issued_at: "2026-11-12T08:00:00Z",
+    issued_by: "admin",
+    expires_at: null,
+    revoked_at: null,
+    ...more,
   };
 }

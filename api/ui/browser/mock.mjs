@@ -316,7 +316,7 @@ function text(answer, body, status = 200) {
   answer.writeHead(status, { "content-type": "application/json", "cache-control": "no-store" }).end(body);
 }
 
-function problem(answer, status, title, detail, headers = {}) {
+function problem(answer, status, title, detail, headers = {}, more = {}) {
   answer
     .writeHead(status, { "content-type": "application/problem+json", ...headers })
     .end(
@@ -327,6 +327,7 @@ function problem(answer, status, title, detail, headers = {}) {
         detail,
         code: title.toLowerCase().replaceAll(" ", "_"),
         request_id: "req-mock",
+        ...more,
       }),
     );
 }

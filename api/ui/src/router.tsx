@@ -54,8 +54,19 @@ const blocksRoute = createRoute({
   component: lazyRouteComponent(() => import("./blocks/page"), "BlocksPage"),
 });
 
+export interface TokensSearch {
+  show?: string | undefined;
+}
+
+const tokensRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/tokens",
+  validateSearch: (search: Record<string, unknown>): TokensSearch => word(search, "show", ["all"]),
+  component: lazyRouteComponent(() => import("./tokens/page"), "TokensPage"),
+});
+
 export const router = createRouter({
-  routeTree: rootRoute.addChildren([tailRoute, dashboardRoute, blocksRoute, projectionsRoute]),
+  routeTree: rootRoute.addChildren([tailRoute, dashboardRoute, blocksRoute, tokensRoute, projectionsRoute]),
   basepath: ROOT,
   parseSearch,
   stringifySearch,

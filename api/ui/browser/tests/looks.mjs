@@ -153,6 +153,35 @@ const STATES = [
       await shown("trouble")(visit);
     },
   },
+  { state: "tokens", mock: {}, open: { path: "tokens?show=all" }, reach: shown("tokens") },
+  { state: "tokens-narrow", mock: {}, open: { path: "tokens", width: 480, height: 860 }, reach: shown("tokens") },
+  {
+    state: "tokens-forbidden",
+    mock: { firewall: { scopes: ["rules:read"] } },
+    open: { path: "tokens" },
+    reach: shown("forbidden"),
+  },
+  {
+    state: "tokens-new",
+    mock: { firewall: { scopes: ["tokens:write", "registry:npm"] } },
+    open: { path: "tokens" },
+    reach: async (visit) => {
+      await visit.page.getByRole("button", { name: "New token" }).click();
+      await dialog(visit);
+    },
+  },
+  {
+    state: "tokens-secret",
+    mock: {},
+    open: { path: "tokens" },
+    reach: async (visit) => {
+      await visit.page.getByRole("button", { name: "New token" }).click();
+      await visit.page.getByLabel(/^Name/).fill("nightly");
+      await visit.page.getByRole("checkbox", { name: /registry:npm/ }).check();
+      await visit.page.getByRole("button", { name: "Issue" }).click();
+      await shown("secret")(visit);
+    },
+  },
   {
     state: "help",
     mock: { events: 40 },

@@ -4,5 +4,6 @@ export const PAGES = [
   { to: "/", label: "Live tail", key: "t" },
   { to: "/dashboard", label: "Dashboard", key: "d" },
   { to: "/blocks", label: "Block log", key: "b" },
+  { to: "/tokens", label: "Tokens", key: "k" },
   { to: "/projections", label: "Projections", key: "p" },
 ] as const;
