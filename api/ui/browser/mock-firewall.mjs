@@ -6,6 +6,13 @@ export class MockFirewall {
   constructor({ empty = false, scopes = ["admin"] } = {}) {
     this.empty = empty;
     this.scopes = scopes;
+    this.rules = empty
+      ? []
+      : [
+          rule("0193a1c0-0000-7000-8000-00000000beef", "pypi", "six", ">=1.17", "not reviewed by security yet", "mark"),
+          rule("0193a1c0-0000-7000-8000-000000000002", "npm", "@scope/*", "*", "we publish these ourselves", "hide"),
+          rule("0193a1c0-0000-7000-8000-000000000003", "cargo", "time", "<0.2.23", "RUSTSEC-2020-0071", "deny-only"),
+        ];
     this.tokens = [
       token("admin", ["admin"], { issued_by: "weir" }),
       token("ci", ["registry:pypi", "registry:npm"], { expires_at: "2027-03-01T00:00:00Z" }),
@@ -30,11 +37,30 @@ export class MockFirewall {
       if (!this.may("rules:read")) return lacking(problem, "rules:read");
       return json(200, this.#blocks(query)), true;
     }
+    if (kind === "rules") {
+      const scope = method === "GET" ? "rules:read" : "rules:write";
+      if (!this.may(scope)) return lacking(problem, scope);
+      return this.#rules({ id, method, body, json, problem }), true;
+    }
     if (kind === "tokens") {
       if (!this.may("tokens:write")) return lacking(problem, "tokens:write");
       return this.#tokens({ id, method, body, json, problem }), true;
     }
     return false;
+  }
+
+  #rules({ id, method, body, json, problem }) {
+    if (method === "GET") return json(200, { rules: this.rules });
+    if (method !== "DELETE" && body.versions.includes("^") && body.ecosystem === "pypi") {
+      const errors = [{ field: "versions", detail: "`^1` is no constraint of pypi: expected an operator" }];
+      return problem(422, "Rule refused", "versions: no constraint", {}, { errors });
+    }
+    const at = this.rules.findIndex((rule) => rule.id === id);
+    if (method === "POST") this.rules.push(rule(`0193a1c0-${this.rules.length}`, body.ecosystem, body.package, body.versions, body.reason, body.mask));
+    else if (at < 0) return problem(404, "No such rule", `there is no rule ${id}`);
+    else if (method === "DELETE") return this.rules.splice(at, 1), json(204);
+    else Object.assign(this.rules[at], body);
+    json(method === "POST" ? 201 : 200, this.rules.at(at < 0 ? -1 : at));
   }
 
   #tokens({ id, method, body, json, problem }) {
@@ -177,6 +203,20 @@ function block(position) {
       by === "advisory"
         ? { id: "GHSA-35jh-r3h4-6jhm", severity: "high", hit: "before 4.17.21", fixed_by: "4.17.21" }
         : null,
+  };
+}
+
+function rule(id, ecosystem, name, versions, reason, mask) {
+  return {
+    id,
+    ecosystem,
+    package: name,
+    versions,
+    reason,
+    mask,
+    position: 7,
+    changed_at: "2026-11-27T15:00:00Z",
+    changed_by: "admin",
   };
 }
 

@@ -181,8 +181,6 @@ export class Mock {
         events: this.events.filter(({ meta }) => meta.correlation_id === correlation_id),
       });
     }
-    if (path === "rules" && request.method === "POST")
-      return json(answer, 201, { id: this.append(1, "RuleAdded")[0].position, ...body });
     if (path === "kinds") return json(answer, 200, { kinds: KINDS });
     if (path === "status")
       return json(answer, 200, {

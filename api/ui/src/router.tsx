@@ -54,6 +54,22 @@ const blocksRoute = createRoute({
   component: lazyRouteComponent(() => import("./blocks/page"), "BlocksPage"),
 });
 
+export interface RulesSearch {
+  ecosystem?: string | undefined;
+  /** What is looked for. */
+  find?: string | undefined;
+}
+
+const rulesRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/rules",
+  validateSearch: (search: Record<string, unknown>): RulesSearch => ({
+    ...word(search, "ecosystem"),
+    ...word(search, "find"),
+  }),
+  component: lazyRouteComponent(() => import("./rules/page"), "RulesPage"),
+});
+
 export interface TokensSearch {
   show?: string | undefined;
 }
@@ -66,7 +82,7 @@ const tokensRoute = createRoute({
 });
 
 export const router = createRouter({
-  routeTree: rootRoute.addChildren([tailRoute, dashboardRoute, blocksRoute, tokensRoute, projectionsRoute]),
+  routeTree: rootRoute.addChildren([tailRoute, dashboardRoute, blocksRoute, rulesRoute, tokensRoute, projectionsRoute]),
   basepath: ROOT,
   parseSearch,
   stringifySearch,

@@ -153,6 +153,29 @@ const STATES = [
       await shown("trouble")(visit);
     },
   },
+  { state: "rules", mock: {}, open: { path: "rules" }, reach: shown("rules") },
+  { state: "rules-narrow", mock: {}, open: { path: "rules", width: 480, height: 860 }, reach: shown("rules") },
+  { state: "rules-empty", mock: { firewall: { empty: true } }, open: { path: "rules" }, reach: shown("empty") },
+  { state: "rules-no-match", mock: {}, open: { path: "rules?find=zlib" }, reach: shown("no-match") },
+  {
+    state: "rules-read-only",
+    mock: { firewall: { scopes: ["rules:read"] } },
+    open: { path: "rules" },
+    reach: shown("rules"),
+  },
+  {
+    state: "rules-refused",
+    mock: {},
+    open: { path: "rules" },
+    expects: [/status of 422/],
+    reach: async (visit) => {
+      await visit.page.getByRole("button", { name: "New rule" }).click();
+      await visit.page.getByLabel(/^Package/).fill("six");
+      await visit.page.getByLabel(/^Versions/).fill("^1");
+      await visit.page.getByRole("button", { name: "Add" }).click();
+      await visit.page.getByText("no constraint of pypi").waitFor();
+    },
+  },
   { state: "tokens", mock: {}, open: { path: "tokens?show=all" }, reach: shown("tokens") },
   { state: "tokens-narrow", mock: {}, open: { path: "tokens", width: 480, height: 860 }, reach: shown("tokens") },
   {

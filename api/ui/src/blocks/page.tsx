@@ -201,8 +201,8 @@ function Behind({ block: { advisory, ruleId, source } }: { block: Block }) {
   if (ruleId)
     return (
       <Link
-        to="/blocks"
-        search={{ rule: ruleId }}
+        to="/rules"
+        search={{ find: ruleId }}
         className="font-mono text-xs text-accent underline"
         title={`Rule ${ruleId}`}
       >

@@ -4,6 +4,7 @@ export const PAGES = [
   { to: "/", label: "Live tail", key: "t" },
   { to: "/dashboard", label: "Dashboard", key: "d" },
   { to: "/blocks", label: "Block log", key: "b" },
+  { to: "/rules", label: "Rules", key: "r" },
   { to: "/tokens", label: "Tokens", key: "k" },
   { to: "/projections", label: "Projections", key: "p" },
 ] as const;
