@@ -17,3 +17,6 @@ CREATE TABLE block_log (
     fixed_by text
 );
 CREATE INDEX block_log_by_package ON block_log (package, position);
+CREATE INDEX block_log_by_rule ON block_log (rule_id, position) WHERE rule_id IS NOT NULL;
+CREATE INDEX block_log_by_advisory ON block_log (advisory_id, position)
+    WHERE advisory_id IS NOT NULL;
