@@ -6,6 +6,8 @@ export class MockFirewall {
   constructor({ empty = false, scopes = ["admin"] } = {}) {
     this.empty = empty;
     this.scopes = scopes;
+    /** Ecosystems that a client asked for although nothing is recorded. */
+    this.seen = new Set();
     this.rules = empty
       ? []
       : [
@@ -153,7 +155,7 @@ export class MockFirewall {
         ecosystems: ecosystems.map((ecosystem, at) => ({
           ecosystem,
           prefix: `/${ecosystem}`,
-          requests: this.empty ? 0 : 4_100 - at * 700,
+          requests: this.empty ? Number(this.seen.has(ecosystem)) : 4_100 - at * 700,
           not_modified: this.empty ? 0 : 1_204 - at * 300,
           failed: this.empty ? 0 : at,
           blocked: 0,

@@ -81,8 +81,19 @@ const tokensRoute = createRoute({
   component: lazyRouteComponent(() => import("./tokens/page"), "TokensPage"),
 });
 
+export interface ConnectSearch {
+  token?: string | undefined;
+}
+
+const connectRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/connect",
+  validateSearch: (search: Record<string, unknown>): ConnectSearch => word(search, "token", ["yes"]),
+  component: lazyRouteComponent(() => import("./connect/page"), "ConnectPage"),
+});
+
 export const router = createRouter({
-  routeTree: rootRoute.addChildren([tailRoute, dashboardRoute, blocksRoute, rulesRoute, tokensRoute, projectionsRoute]),
+  routeTree: rootRoute.addChildren([tailRoute, dashboardRoute, blocksRoute, rulesRoute, tokensRoute, connectRoute, projectionsRoute]),
   basepath: ROOT,
   parseSearch,
   stringifySearch,

@@ -176,6 +176,9 @@ const STATES = [
       await visit.page.getByText("no constraint of pypi").waitFor();
     },
   },
+  { state: "connect", mock: {}, open: { path: "connect?token=yes" }, reach: shown("ecosystems") },
+  { state: "connect-waiting", mock: { firewall: { empty: true } }, open: { path: "connect" }, reach: shown("ecosystems") },
+  { state: "connect-narrow", mock: {}, open: { path: "connect", width: 480, height: 860 }, reach: shown("ecosystems") },
   { state: "tokens", mock: {}, open: { path: "tokens?show=all" }, reach: shown("tokens") },
   { state: "tokens-narrow", mock: {}, open: { path: "tokens", width: 480, height: 860 }, reach: shown("tokens") },
   {

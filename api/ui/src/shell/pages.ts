@@ -6,5 +6,6 @@ export const PAGES = [
   { to: "/blocks", label: "Block log", key: "b" },
   { to: "/rules", label: "Rules", key: "r" },
   { to: "/tokens", label: "Tokens", key: "k" },
+  { to: "/connect", label: "Connect", key: "o" },
   { to: "/projections", label: "Projections", key: "p" },
 ] as const;
