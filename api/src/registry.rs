@@ -2,6 +2,7 @@
 //! advisories.
 
 pub mod blocks;
+pub mod dashboard;
 pub mod explain;
 pub mod rules;
 pub mod sources;
@@ -24,6 +25,7 @@ use weir_processors::registry::{
 
 use self::sources::SourceInfo;
 use crate::{
+    ask::{Params, bad_parameter},
     problem::{
         Problem,
         table::{NO_PACKAGES, NOT_REACHED},
@@ -131,5 +133,20 @@ impl Packages {
 
 /// The routes of the package firewall.
 pub fn routes() -> OpenApiRouter<ApiState> {
-    rules::routes().merge(blocks::routes()).merge(explain::routes()).merge(sources::routes())
+    rules::routes()
+        .merge(blocks::routes())
+        .merge(explain::routes())
+        .merge(dashboard::routes())
+        .merge(sources::routes())
+}
+
+/// The ecosystem that was asked for, if one was.
+fn ecosystem(params: &mut Params) -> Result<Option<Ecosystem>, Problem> {
+    let named = params.take::<String>("ecosystem")?.map(|name| {
+        Ecosystem::find(&name).ok_or_else(|| {
+            let shown: String = name.chars().take(40).collect();
+            bad_parameter("ecosystem", format!("no ecosystem is called `{shown}`"))
+        })
+    });
+    named.transpose()
 }

@@ -13,10 +13,11 @@ use crate::{
 const VERSIONS: &[(&str, i32, &str)] = &[
     ("causation", 1, "29c9187dfd5b2225"),
     ("api_tokens", 1, "215e04a5b9d23542"),
-    ("block_log", 1, "1b88abd2d8e7cfdb"),
+    ("block_log", 2, "50c5fd79a078fe1e"),
     ("blocked_packages", 1, "e30166e7aa1855cc"),
     ("custom_rules", 1, "91dd26dffd5a07ac"),
     ("sync_status", 1, "dd9bbf939bc96446"),
+    ("traffic", 1, "f047d2f08f96b6e5"),
 ];
 
 /// What of the SQL the database sees.

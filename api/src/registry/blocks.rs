@@ -9,13 +9,13 @@ use utoipa_axum::{router::OpenApiRouter, routes};
 use weir_aggregates::registry::name::normalise;
 use weir_events::{
     position::Position,
-    registry::{Ecosystem, Mask},
+    registry::{Ecosystem, Mask, advisory::Severity},
     timestamp::Timestamp,
 };
-use weir_projections::registry::block_log::{self, BlockRow, Filter};
+use weir_projections::registry::block_log::{self, AdvisoryRow, BlockRow, Filter};
 
 use crate::{
-    ask::{Params, bad_parameter},
+    ask::Params,
     auth::{By, needs::RulesRead},
     problem::Problem,
     state::ApiState,
@@ -69,6 +69,29 @@ pub struct BlockView {
     mask: Mask,
     /// Who asked.
     principal: String,
+    /// The advisory that said no, where one did.
+    advisory: Option<AdvisoryView>,
+}
+
+/// The advisory behind a refused download, as it was then.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct AdvisoryView {
+    /// Its id.
+    id: String,
+    /// How bad it is.
+    #[schema(value_type = String)]
+    severity: Severity,
+    /// What of it the version falls under.
+    hit: String,
+    /// The lowest later version that is said to fix it.
+    fixed_by: Option<String>,
+}
+
+impl From<AdvisoryRow> for AdvisoryView {
+    fn from(row: AdvisoryRow) -> Self {
+        let AdvisoryRow { id, severity, hit, fixed_by } = row;
+        Self { id, severity, hit, fixed_by }
+    }
 }
 
 impl From<BlockRow> for BlockView {
@@ -85,6 +108,7 @@ impl From<BlockRow> for BlockView {
             reason: row.reason,
             mask: row.mask,
             principal: row.principal,
+            advisory: row.advisory.map(AdvisoryView::from),
         }
     }
 }
@@ -95,7 +119,10 @@ impl From<BlockRow> for BlockView {
     params(
         ("ecosystem" = Option<String>, Query, description = "Of this ecosystem"),
         ("package" = Option<String>, Query, description = "Of this package, in any spelling"),
+        ("version" = Option<String>, Query, description = "Of this version"),
         ("source" = Option<String>, Query, description = "By this source"),
+        ("rule" = Option<String>, Query, description = "By the rule with this id"),
+        ("advisory" = Option<String>, Query, description = "Because of the advisory with this id"),
         ("principal" = Option<String>, Query, description = "Asked for by this principal"),
         ("limit" = Option<usize>, Query, description = "1 to 1000, 50 by default"),
         ("cursor" = Option<String>, Query, description = "Where the list before ended"),
@@ -122,21 +149,22 @@ async fn list(
 }
 
 fn filter(params: &mut Params) -> Result<Filter, Problem> {
-    let ecosystem = params.take::<String>("ecosystem")?.map(|name| {
-        Ecosystem::find(&name).ok_or_else(|| {
-            let shown: String = name.chars().take(40).collect();
-            bad_parameter("ecosystem", format!("no ecosystem is called `{shown}`"))
-        })
-    });
-    let ecosystem = ecosystem.transpose()?;
+    let ecosystem = super::ecosystem(params)?;
     let package = params.take::<String>("package")?;
     let packages = package.map(|package| {
         let possible = Ecosystem::ALL.into_iter().filter(|it| ecosystem.is_none_or(|e| e == *it));
         let spelt: BTreeSet<_> = possible.map(|it| normalise(it, &package).into_owned()).collect();
         spelt.into_iter().collect()
     });
-    let (source, principal) = (params.take("source")?, params.take("principal")?);
-    Ok(Filter { ecosystem, packages, source, principal })
+    Ok(Filter {
+        ecosystem,
+        packages,
+        version: params.take("version")?,
+        source: params.take("source")?,
+        rule_id: params.take("rule")?,
+        advisory_id: params.take("advisory")?,
+        principal: params.take("principal")?,
+    })
 }
 
 #[cfg(test)]
@@ -153,11 +181,14 @@ mod tests {
 
     #[tokio::test]
     async fn a_package_is_found_in_any_spelling() {
-        let filter = asked("ecosystem=pypi&package=Foo_Bar&principal=ci").await.unwrap();
+        let filter =
+            asked("ecosystem=pypi&package=Foo_Bar&principal=ci&rule=7&advisory=G-1").await.unwrap();
         let wanted = Filter {
             ecosystem: Some(Ecosystem::Pypi),
             packages: Some(vec!["foo-bar".to_owned()]),
             principal: Some("ci".to_owned()),
+            rule_id: Some("7".to_owned()),
+            advisory_id: Some("G-1".to_owned()),
             ..Filter::default()
         };
         assert_eq!(filter, wanted);

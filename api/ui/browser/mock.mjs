@@ -8,6 +8,7 @@ import http from "node:http";
 import { extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { event, KINDS, stories } from "./mock-log.mjs";
+import { MockFirewall } from "./mock-firewall.mjs";
 import { MockProjections } from "./mock-projections.mjs";
 
 const DIST = fileURLToPath(new URL("../dist/", import.meta.url));
@@ -25,7 +26,7 @@ const CSP =
 export const TOKEN = "rf_mock";
 
 export class Mock {
-  constructor({ events = 0, projections = true, heartbeat = 1_000, prefix = "/" } = {}) {
+  constructor({ events = 0, projections = true, heartbeat = 1_000, prefix = "/", firewall = {} } = {}) {
     this.incarnation = "0193a1c0-mock";
     this.events = [];
     this.streams = new Set();
@@ -34,6 +35,7 @@ export class Mock {
     this.fault = undefined;
     this.prefix = prefix;
     this.projections = new MockProjections(() => this.events.length, projections);
+    this.firewall = new MockFirewall(firewall);
     this.heartbeat = heartbeat;
     this.append(events);
   }
@@ -159,7 +161,7 @@ export class Mock {
       }
       answer.setHeader("set-cookie", "weir=mock; HttpOnly; SameSite=Strict; Path=/");
     } else if (!signedIn(request)) return json(answer, 200, { principal: null, scopes: [], expires_at: null });
-    json(answer, 200, { principal: "admin", scopes: ["admin"], expires_at: "2027-01-01T00:00:00Z" });
+    json(answer, 200, { principal: "admin", scopes: this.firewall.scopes, expires_at: "2027-01-01T00:00:00Z" });
   }
 
   #api(path, query, request, answer, body) {
@@ -179,8 +181,6 @@ export class Mock {
         events: this.events.filter(({ meta }) => meta.correlation_id === correlation_id),
       });
     }
-    if (path === "rules" && request.method === "POST")
-      return json(answer, 201, { id: this.append(1, "RuleAdded")[0].position, ...body });
     if (path === "kinds") return json(answer, 200, { kinds: KINDS });
     if (path === "status")
       return json(answer, 200, {
@@ -190,6 +190,9 @@ export class Mock {
         uptime_seconds: 4_711,
         sse_clients: this.streams.size,
       });
+    const asked = { path, query, method: request.method, body };
+    const speak = { json: (...rest) => json(answer, ...rest), problem: (...rest) => problem(answer, ...rest) };
+    if (this.firewall.answer({ ...asked, ...speak })) return;
     if (path === "projections") return json(answer, 200, { head, projections: this.projections.views() });
     if (kind === "projections")
       return this.projections.answer({
@@ -311,7 +314,7 @@ function text(answer, body, status = 200) {
   answer.writeHead(status, { "content-type": "application/json", "cache-control": "no-store" }).end(body);
 }
 
-function problem(answer, status, title, detail, headers = {}) {
+function problem(answer, status, title, detail, headers = {}, more = {}) {
   answer
     .writeHead(status, { "content-type": "application/problem+json", ...headers })
     .end(
@@ -322,6 +325,7 @@ function problem(answer, status, title, detail, headers = {}) {
         detail,
         code: title.toLowerCase().replaceAll(" ", "_"),
         request_id: "req-mock",
+        ...more,
       }),
     );
 }

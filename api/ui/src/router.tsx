@@ -1,6 +1,7 @@
 // The pages and what their addresses may say. Routes are one segment deep: the build is relative, see `root.ts`.
 
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from "@tanstack/react-router";
+import { BLOCK_FILTERS, type BlockFilter } from "./api/blocks";
 import { ROOT } from "./root";
 import { Broken } from "./shell/broken";
 import { Layout } from "./shell/layout";
@@ -30,8 +31,69 @@ const projectionsRoute = createRoute({
   component: lazyRouteComponent(() => import("./projections/page"), "ProjectionsPage"),
 });
 
+export interface DashboardSearch {
+  range?: string | undefined;
+  ecosystem?: string | undefined;
+}
+
+const dashboardRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/dashboard",
+  validateSearch: (search: Record<string, unknown>): DashboardSearch => ({
+    ...word(search, "range", ["7d", "30d", "90d"]),
+    ...word(search, "ecosystem"),
+  }),
+  component: lazyRouteComponent(() => import("./dashboard/page"), "DashboardPage"),
+});
+
+const blocksRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/blocks",
+  validateSearch: (search: Record<string, unknown>): BlockFilter =>
+    Object.assign({}, ...BLOCK_FILTERS.map((name) => word(search, name))) as BlockFilter,
+  component: lazyRouteComponent(() => import("./blocks/page"), "BlocksPage"),
+});
+
+export interface RulesSearch {
+  ecosystem?: string | undefined;
+  /** What is looked for. */
+  find?: string | undefined;
+}
+
+const rulesRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/rules",
+  validateSearch: (search: Record<string, unknown>): RulesSearch => ({
+    ...word(search, "ecosystem"),
+    ...word(search, "find"),
+  }),
+  component: lazyRouteComponent(() => import("./rules/page"), "RulesPage"),
+});
+
+export interface TokensSearch {
+  show?: string | undefined;
+}
+
+const tokensRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/tokens",
+  validateSearch: (search: Record<string, unknown>): TokensSearch => word(search, "show", ["all"]),
+  component: lazyRouteComponent(() => import("./tokens/page"), "TokensPage"),
+});
+
+export interface ConnectSearch {
+  token?: string | undefined;
+}
+
+const connectRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/connect",
+  validateSearch: (search: Record<string, unknown>): ConnectSearch => word(search, "token", ["yes"]),
+  component: lazyRouteComponent(() => import("./connect/page"), "ConnectPage"),
+});
+
 export const router = createRouter({
-  routeTree: rootRoute.addChildren([tailRoute, projectionsRoute]),
+  routeTree: rootRoute.addChildren([tailRoute, dashboardRoute, blocksRoute, rulesRoute, tokensRoute, connectRoute, projectionsRoute]),
   basepath: ROOT,
   parseSearch,
   stringifySearch,
@@ -45,4 +107,15 @@ declare module "@tanstack/react-router" {
   interface Register {
     router: typeof router;
   }
+}
+
+/** A word of the search, where it has one, and one of those that are known; otherwise none, also not the one that came. */
+function word<K extends string>(
+  search: Record<string, unknown>,
+  key: K,
+  known?: readonly string[],
+): { [P in K]?: string | undefined } {
+  const value = search[key];
+  const good = typeof value === "string" && value !== "" && (known === undefined || known.includes(value));
+  return { [key]: good ? value : undefined } as { [P in K]?: string | undefined };
 }

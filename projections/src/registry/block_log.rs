@@ -10,7 +10,7 @@ use weir_events::{
     envelope::Recorded,
     kind::{Kind, Subsystem},
     position::Position,
-    registry::{Ecosystem, Event, Mask, PackageBlocked},
+    registry::{Ecosystem, Event, Mask, PackageBlocked, advisory::Severity},
     timestamp::Timestamp,
 };
 use weir_log::database::Database;
@@ -52,6 +52,21 @@ pub struct BlockRow {
     pub mask: Mask,
     /// Who asked.
     pub principal: String,
+    /// The advisory that said no.
+    pub advisory: Option<AdvisoryRow>,
+}
+
+/// The advisory behind a refused download, as it was then.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct AdvisoryRow {
+    /// Its id.
+    pub id: String,
+    /// How bad it is.
+    pub severity: Severity,
+    /// What of it the version falls under.
+    pub hit: String,
+    /// The lowest later version that is said to fix it.
+    pub fixed_by: Option<String>,
 }
 
 /// Which blocks to list. Empty lists them all.
@@ -61,8 +76,14 @@ pub struct Filter {
     pub ecosystem: Option<Ecosystem>,
     /// Of a package of one of these normalised names: each ecosystem has its own normal form.
     pub packages: Option<Vec<String>>,
+    /// Of this version.
+    pub version: Option<String>,
     /// By this source.
     pub source: Option<String>,
+    /// By this rule.
+    pub rule_id: Option<String>,
+    /// Because of this advisory.
+    pub advisory_id: Option<String>,
     /// Asked for by this principal.
     pub principal: Option<String>,
 }
@@ -77,12 +98,15 @@ pub async fn list(
 ) -> Result<Vec<BlockRow>, QueryFault> {
     let mut query = QueryBuilder::<Postgres>::new(
         "SELECT position, at, ecosystem, package, version, file, source, rule_id, reason, mask, \
-         principal FROM registry.block_log WHERE position < ",
+         principal, advisory_id, severity, hit, fixed_by FROM registry.block_log WHERE position < ",
     );
     query.push_bind(before.map_or(i64::MAX, |before| before.0));
     let words = [
         (" AND ecosystem = ", filter.ecosystem.map(Ecosystem::as_str)),
+        (" AND version = ", filter.version.as_deref()),
         (" AND source = ", filter.source.as_deref()),
+        (" AND rule_id = ", filter.rule_id.as_deref()),
+        (" AND advisory_id = ", filter.advisory_id.as_deref()),
         (" AND principal = ", filter.principal.as_deref()),
     ];
     for (condition, word) in words {
@@ -110,14 +134,26 @@ fn from_row(row: &PgRow) -> Result<BlockRow, sqlx::Error> {
         reason: row.try_get("reason")?,
         mask: query::word(row, "mask", Mask::find)?,
         principal: row.try_get("principal")?,
+        advisory: advisory(row)?,
     })
+}
+
+fn advisory(row: &PgRow) -> Result<Option<AdvisoryRow>, sqlx::Error> {
+    let Some(id) = row.try_get("advisory_id")? else { return Ok(None) };
+    Ok(Some(AdvisoryRow {
+        id,
+        severity: query::word(row, "severity", Severity::find)?,
+        hit: row.try_get("hit")?,
+        fixed_by: row.try_get("fixed_by")?,
+    }))
 }
 
 const INSERT: &str = "
     INSERT INTO block_log (position, at, ecosystem, package, version, file, source, rule_id,
-        reason, mask, principal)
+        reason, mask, principal, advisory_id, severity, hit, fixed_by)
     SELECT * FROM unnest($1::bigint[], $2::timestamptz[], $3::text[], $4::text[], $5::text[],
-        $6::text[], $7::text[], $8::text[], $9::text[], $10::text[], $11::text[])";
+        $6::text[], $7::text[], $8::text[], $9::text[], $10::text[], $11::text[], $12::text[],
+        $13::text[], $14::text[], $15::text[])";
 
 /// The columns of a batch.
 #[derive(Default)]
@@ -133,6 +169,10 @@ struct Columns<'a> {
     reason: Vec<String>,
     mask: Vec<&'static str>,
     principal: Vec<&'a str>,
+    advisory_id: Vec<Option<String>>,
+    severity: Vec<Option<&'static str>>,
+    hit: Vec<Option<String>>,
+    fixed_by: Vec<Option<String>>,
 }
 
 impl<'a> Columns<'a> {
@@ -148,6 +188,15 @@ impl<'a> Columns<'a> {
         self.rule_id.push(blocked.rule_id);
         self.reason.push(blocked.reason);
         self.mask.push(blocked.mask.as_str());
+        let evidence = blocked.evidence;
+        self.severity.push(evidence.as_ref().map(|it| it.severity.as_str()));
+        let (advisory_id, hit, fixed_by) = match evidence {
+            Some(it) => (Some(it.advisory_id), Some(it.hit), it.fixed_by),
+            None => (None, None, None),
+        };
+        self.advisory_id.push(advisory_id);
+        self.hit.push(hit);
+        self.fixed_by.push(fixed_by);
         Ok(())
     }
 }
@@ -158,7 +207,7 @@ impl Projection for BlockLog {
     }
 
     fn version(&self) -> i32 {
-        1
+        2
     }
 
     fn subsystem(&self) -> Subsystem {
@@ -201,6 +250,10 @@ impl Projection for BlockLog {
                 .bind(columns.reason)
                 .bind(columns.mask)
                 .bind(columns.principal)
+                .bind(columns.advisory_id)
+                .bind(columns.severity)
+                .bind(columns.hit)
+                .bind(columns.fixed_by)
                 .execute(tx)
                 .await?;
             Ok(())

@@ -2,6 +2,7 @@
 
 mod cargo;
 mod clients;
+mod dashboard;
 mod go;
 mod npm;
 mod pypi;

@@ -114,6 +114,101 @@ const STATES = [
     reach: shown("empty"),
   },
   {
+    state: "dashboard",
+    mock: { events: 40 },
+    open: { path: "dashboard?range=7d" },
+    reach: shown("chart", "top-packages", "ecosystems"),
+  },
+  {
+    state: "dashboard-empty",
+    mock: { firewall: { empty: true } },
+    open: { path: "dashboard" },
+    reach: shown("chart", "empty"),
+  },
+  {
+    state: "dashboard-forbidden",
+    mock: { firewall: { scopes: ["events:read"] } },
+    open: { path: "dashboard" },
+    reach: shown("forbidden"),
+  },
+  {
+    state: "dashboard-narrow",
+    mock: { events: 40 },
+    open: { path: "dashboard", width: 480, height: 860 },
+    reach: shown("chart", "ecosystems"),
+  },
+  { state: "blocks", mock: { events: 40 }, open: { path: "blocks" }, reach: shown("blocks") },
+  { state: "blocks-narrow", mock: { events: 40 }, open: { path: "blocks", width: 480, height: 860 }, reach: shown("blocks") },
+  { state: "blocks-empty", mock: { firewall: { empty: true } }, open: { path: "blocks" }, reach: shown("empty") },
+  { state: "blocks-no-match", mock: {}, open: { path: "blocks?package=zlib" }, reach: shown("no-match") },
+  {
+    state: "blocks-trouble",
+    mock: {},
+    open: { path: "blocks" },
+    expects: [/status of 500/],
+    reach: async (visit, { mock }) => {
+      await shown("blocks")(visit);
+      mock.fault = [500, "Accident", "the block log cannot be read"];
+      await visit.page.reload();
+      await shown("trouble")(visit);
+    },
+  },
+  { state: "rules", mock: {}, open: { path: "rules" }, reach: shown("rules") },
+  { state: "rules-narrow", mock: {}, open: { path: "rules", width: 480, height: 860 }, reach: shown("rules") },
+  { state: "rules-empty", mock: { firewall: { empty: true } }, open: { path: "rules" }, reach: shown("empty") },
+  { state: "rules-no-match", mock: {}, open: { path: "rules?find=zlib" }, reach: shown("no-match") },
+  {
+    state: "rules-read-only",
+    mock: { firewall: { scopes: ["rules:read"] } },
+    open: { path: "rules" },
+    reach: shown("rules"),
+  },
+  {
+    state: "rules-refused",
+    mock: {},
+    open: { path: "rules" },
+    expects: [/status of 422/],
+    reach: async (visit) => {
+      await visit.page.getByRole("button", { name: "New rule" }).click();
+      await visit.page.getByLabel(/^Package/).fill("six");
+      await visit.page.getByLabel(/^Versions/).fill("^1");
+      await visit.page.getByRole("button", { name: "Add" }).click();
+      await visit.page.getByText("no constraint of pypi").waitFor();
+    },
+  },
+  { state: "connect", mock: {}, open: { path: "connect?token=yes" }, reach: shown("ecosystems") },
+  { state: "connect-waiting", mock: { firewall: { empty: true } }, open: { path: "connect" }, reach: shown("ecosystems") },
+  { state: "connect-narrow", mock: {}, open: { path: "connect", width: 480, height: 860 }, reach: shown("ecosystems") },
+  { state: "tokens", mock: {}, open: { path: "tokens?show=all" }, reach: shown("tokens") },
+  { state: "tokens-narrow", mock: {}, open: { path: "tokens", width: 480, height: 860 }, reach: shown("tokens") },
+  {
+    state: "tokens-forbidden",
+    mock: { firewall: { scopes: ["rules:read"] } },
+    open: { path: "tokens" },
+    reach: shown("forbidden"),
+  },
+  {
+    state: "tokens-new",
+    mock: { firewall: { scopes: ["tokens:write", "registry:npm"] } },
+    open: { path: "tokens" },
+    reach: async (visit) => {
+      await visit.page.getByRole("button", { name: "New token" }).click();
+      await dialog(visit);
+    },
+  },
+  {
+    state: "tokens-secret",
+    mock: {},
+    open: { path: "tokens" },
+    reach: async (visit) => {
+      await visit.page.getByRole("button", { name: "New token" }).click();
+      await visit.page.getByLabel(/^Name/).fill("nightly");
+      await visit.page.getByRole("checkbox", { name: /registry:npm/ }).check();
+      await visit.page.getByRole("button", { name: "Issue" }).click();
+      await shown("secret")(visit);
+    },
+  },
+  {
     state: "help",
     mock: { events: 40 },
     reach: async (visit) => {
@@ -141,11 +236,12 @@ const STATES = [
   },
 ];
 
-export default STATES.flatMap(({ state, mock, open, reach }) =>
+export default STATES.flatMap(({ state, mock, open, expects, reach }) =>
   ["light", "dark"].map((theme) => ({
     name: `${state}, ${theme}`,
     mock,
     open: { ...open, theme },
+    ...(expects ? { expects } : {}),
     async run(visit, world) {
       await reach(visit, world);
       await visit.page.evaluate(() => document.fonts.ready);

@@ -7,13 +7,22 @@ import { AWAY, Problem, problemOf } from "./problem";
 const DEADLINE = 15_000;
 
 interface Ask {
-  method?: "GET" | "POST" | "DELETE";
+  method?: "GET" | "POST" | "PUT" | "DELETE";
   body?: Json;
   signal?: AbortSignal | undefined;
 }
 
 type Unauthorised = () => void;
 let onUnauthorised: Unauthorised = () => {};
+
+let written: { position: string; at: number } | undefined;
+// Longer than a read model is behind; shorter than it takes to restore a log under an open page.
+const REMEMBERED = 10_000;
+
+/** Where this page last wrote, for `min_position`: a list read after a change shows the change. */
+export function lastWritten(): string | undefined {
+  return written && Date.now() - written.at < REMEMBERED ? written.position : undefined;
+}
 
 /** Registers what happens when the session has ended while the page was open. */
 export function whenUnauthorised(listener: Unauthorised): void {
@@ -47,6 +56,8 @@ export async function ask(path: string, { method = "GET", body, signal }: Ask = 
     if (problem.status === 401 && path !== "session") onUnauthorised();
     throw problem;
   }
+  const position = answer.headers.get("weir-position");
+  if (method !== "GET" && position !== null) written = { position, at: Date.now() };
   const text = await answer.text();
   if (text === "") return null;
   try {

@@ -10,12 +10,19 @@ export class Problem extends Error {
   readonly requestId: string | undefined;
   /** Seconds the server asked us to wait. */
   readonly retryAfter: number | undefined;
+  /** What is wrong with which field. */
+  readonly fields: ReadonlyMap<string, string>;
 
   constructor(
     status: number,
     title: string,
     detail: string,
-    more: { code?: string | undefined; requestId?: string | undefined; retryAfter?: number | undefined } = {},
+    more: {
+      code?: string | undefined;
+      requestId?: string | undefined;
+      retryAfter?: number | undefined;
+      fields?: ReadonlyMap<string, string>;
+    } = {},
   ) {
     super(detail || title);
     this.name = "Problem";
@@ -24,6 +31,12 @@ export class Problem extends Error {
     this.code = more.code;
     this.requestId = more.requestId;
     this.retryAfter = more.retryAfter;
+    this.fields = more.fields ?? new Map();
+  }
+
+  /** What is wrong with a field, if that is what is wrong. */
+  of(field: string): string | undefined {
+    return this.fields.get(field);
   }
 
   /** The server is not there, or not able to answer now: trying again is sensible. */
@@ -43,7 +56,14 @@ export async function problemOf(answer: Response): Promise<Problem> {
     code: word("code"),
     requestId: word("request_id"),
     retryAfter: seconds > 0 ? seconds : undefined,
+    fields: fieldsOf(body),
   });
+}
+
+function fieldsOf(body: Json): Map<string, string> {
+  const errors = isObject(body) && Array.isArray(body["errors"]) ? body["errors"] : [];
+  const told = errors.filter(isObject).map(({ field, detail }): [string, string] => [String(field), String(detail)]);
+  return new Map(told);
 }
 
 export function asProblem(fault: unknown): Problem {

@@ -1,10 +1,17 @@
-import type { UseQueryResult } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { asProblem } from "../api/problem";
 import { backoff } from "../stream/backoff";
 
+/** A query, of one answer or of pages. */
+export interface Asked {
+  error: Error | null;
+  errorUpdateCount: number;
+  isSuccess: boolean;
+  refetch: () => Promise<unknown>;
+}
+
 /** Asks a failed query again with backoff while the server is away, and says when. */
-export function useRetrying(query: UseQueryResult<unknown>): { retryAt: number | undefined; onRetry: () => void } {
+export function useRetrying(query: Asked): { retryAt: number | undefined; onRetry: () => void } {
   const { error, errorUpdateCount, isSuccess, refetch } = query;
   const [retryAt, setRetryAt] = useState<number>();
   const [failures, setFailures] = useState(0);

@@ -4,6 +4,7 @@ import { isObject } from "../json/exact";
 import { Key } from "../parts/button";
 import { Dialog } from "../parts/dialog";
 import { duration } from "../parts/format";
+import { PAGES } from "./pages";
 
 const SHORTCUTS: [string, [string[], string][]][] = [
   [
@@ -11,8 +12,7 @@ const SHORTCUTS: [string, [string[], string][]][] = [
     [
       [["?"], "this help"],
       [["Ctrl", "K"], "command palette"],
-      [["g", "t"], "go to the live tail"],
-      [["g", "p"], "go to projections"],
+      ...PAGES.map(({ label, key }): [string[], string] => [["g", key], `go to ${label.toLowerCase()}`]),
       [["t"], "theme: system, light, dark"],
       [["Esc"], "close what is open"],
     ],

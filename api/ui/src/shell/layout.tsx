@@ -15,6 +15,7 @@ import { nextTheme, theme, watchTheme } from "../theme";
 import { Connection } from "./connection";
 import { handleKey, useKeys } from "./keys";
 import { Mark } from "./mark";
+import { PAGES } from "./pages";
 
 const Help = lazy(() => import("./help"));
 const Palette = lazy(() => import("./palette"));
@@ -54,8 +55,7 @@ function Frame() {
     "?": () => setDialog("help"),
     "mod+k": () => setDialog((open) => (open === "palette" ? undefined : "palette")),
     t: sayNextTheme,
-    "g t": () => void navigate({ to: "/" }),
-    "g p": () => void navigate({ to: "/projections" }),
+    ...Object.fromEntries(PAGES.map(({ to, key }) => [`g ${key}`, () => void navigate({ to })])),
     "sign out": () => void leave(),
   });
   return (
@@ -74,11 +74,11 @@ function Frame() {
         >
           <Mark /> Weir
         </Link>
-        <nav aria-label="Pages" className="flex h-full">
-          <Tab to="/" label="Live tail" />
-          <Tab to="/projections" label="Projections" />
+        <nav aria-label="Pages" className="flex h-full min-w-0 flex-1 overflow-x-auto overflow-y-hidden">
+          {PAGES.map(({ to, label }) => (
+            <Tab key={to} to={to} label={label} />
+          ))}
         </nav>
-        <div className="flex-1" />
         <Connection />
         <span aria-hidden className="mx-2 h-5 w-px bg-line" />
         <Button
@@ -110,14 +110,14 @@ function Frame() {
   );
 }
 
-function Tab({ to, label }: { to: "/" | "/projections"; label: string }) {
+function Tab({ to, label }: { to: (typeof PAGES)[number]["to"]; label: string }) {
   return (
     <Link
       to={to}
       activeOptions={{ exact: true, includeSearch: false }}
-      className="relative flex items-center px-2.5 text-soft hover:text-ink"
+      className="relative flex shrink-0 items-center px-2.5 text-soft hover:text-ink"
       activeProps={{
-        className: "!text-ink font-medium after:absolute after:inset-x-2 after:-bottom-px after:h-0.5 after:bg-accent",
+        className: "!text-ink font-medium after:absolute after:inset-x-2 after:bottom-0 after:h-0.5 after:bg-accent",
       }}
     >
       {label}

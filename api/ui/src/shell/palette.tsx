@@ -11,6 +11,7 @@ import { Key } from "../parts/button";
 import { absolute } from "../root";
 import { copy } from "../parts/copy";
 import { press } from "./keys";
+import { PAGES } from "./pages";
 
 export default function Palette({ onClose }: { onClose: () => void }) {
   const [typed, setTyped] = useState("");
@@ -52,12 +53,11 @@ export default function Palette({ onClose }: { onClose: () => void }) {
                 </Item>
               )}
               <Group heading="Go">
-                <Item keys={["g", "t"]} onSelect={run(() => navigate({ to: "/" }))}>
-                  Live tail
-                </Item>
-                <Item keys={["g", "p"]} onSelect={run(() => navigate({ to: "/projections" }))}>
-                  Projections
-                </Item>
+                {PAGES.map(({ to, label, key }) => (
+                  <Item key={to} keys={["g", key]} onSelect={run(() => navigate({ to }))}>
+                    {label}
+                  </Item>
+                ))}
               </Group>
               <Group heading="Do">
                 <Item keys={["p"]} onSelect={run(() => press("p"))}>

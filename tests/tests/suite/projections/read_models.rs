@@ -5,7 +5,8 @@ use weir_events::{
     codec::EventSet,
     position::Position,
     registry::{
-        self, Ecosystem, Mask, Rule, RuleAdded, RuleChanged, RuleRemoved,
+        self, Ecosystem, Mask, MetadataFiltered, PackageAllowed, Rule, RuleAdded, RuleChanged,
+        RuleRemoved,
         advisory::{AdvisoryPublished, AdvisoryWithdrawn, Withdrawal},
         blocklist::{BlocklistRuleAdded, STREAM},
         sync::{SyncFailed, SyncRequested, SyncStarted, SyncSucceeded},
@@ -19,11 +20,14 @@ use weir_projections::{
     engine::EngineOptions,
     log::causation,
     query::QueryFault,
-    registry::{block_log, blocked_packages, custom_rules, sync_status},
+    registry::{
+        block_log, blocked_packages, custom_rules, sync_status,
+        traffic::{self, Counts, Step},
+    },
 };
 use weir_tests::{
     deadline::PATIENCE,
-    events::{blocked, facts, meta},
+    events::{allowed, blocked, facts, meta},
     process::{Process, options},
 };
 
@@ -92,6 +96,7 @@ async fn blocks_are_listed_newest_first_page_by_page_and_counted_per_version() {
         packages: Some(vec!["six".to_owned()]),
         source: Some("rules".to_owned()),
         principal: Some("tester".to_owned()),
+        ..block_log::Filter::default()
     };
     let rows = block_log::list(database, &filter, None, 1_000).await.expect("rows");
     assert_eq!(rows.len(), 40);
@@ -100,12 +105,77 @@ async fn blocks_are_listed_newest_first_page_by_page_and_counted_per_version() {
     let other = block_log::Filter { packages: Some(vec!["seven".to_owned()]), ..filter };
     assert!(block_log::list(database, &other, None, 10).await.expect("rows").is_empty());
 
+    let of = |filter| async move { block_log::list(database, &filter, None, 100).await };
+    let version = Some("1.3".to_owned());
+    let version = of(block_log::Filter { version, ..block_log::Filter::default() }).await;
+    assert_eq!(version.expect("rows").len(), 10);
+    let rule_id = Some("0190a1b2-0000-7000-8000-000000000001".to_owned());
+    let ruled = of(block_log::Filter { rule_id, ..block_log::Filter::default() }).await;
+    assert_eq!(ruled.expect("rows").len(), 40);
+    let advisory_id = Some("GHSA-1".to_owned());
+    let advised = of(block_log::Filter { advisory_id, ..block_log::Filter::default() }).await;
+    assert!(advised.expect("rows").is_empty());
+
     let packages = blocked_packages::list(database, None, 10).await.expect("rows");
     let counts: Vec<_> = packages
         .iter()
         .map(|row| (row.version.as_deref().unwrap_or(""), row.n_blocks, row.last_position.0))
         .collect();
     assert_eq!(counts, [("1.3", 10, 40), ("1.2", 10, 39), ("1.1", 10, 38), ("1.0", 10, 37)]);
+    worker.stop().await;
+}
+
+#[tokio::test]
+async fn traffic_is_counted_by_hour_and_ecosystem_and_by_day_and_package() {
+    let (stage, worker) = stage().await;
+    let database = stage.log.log.database();
+    let filtered = MetadataFiltered {
+        ecosystem: Ecosystem::Npm,
+        package: "left-pad".to_owned(),
+        hidden: vec!["1.0.0".to_owned()],
+        marked: Vec::new(),
+        policy_revision: 1,
+        document: String::new(),
+    };
+    let npm = PackageAllowed {
+        ecosystem: Ecosystem::Npm,
+        package: "left-pad".to_owned(),
+        version: None,
+        file: "left-pad-1.0.1.tgz".to_owned(),
+        sha256: None,
+        policy_revision: 1,
+        warning: None,
+        excuse: None,
+    };
+    let mut events: Vec<registry::Event> = (0..7).map(allowed).collect();
+    events.extend((0..4).map(blocked));
+    events.extend([filtered.into(), npm.into()]);
+    let last = append(&stage, "registry/decisions/2026-11-28/pypi", &events).await;
+    all_reach(&stage, last).await;
+
+    let at = stage.log.log.event(last).await.expect("an answer").expect("an event").recorded_at;
+    for (step, seconds) in [(Step::Hour, 3_600), (Step::Day, 86_400)] {
+        let width = seconds * 1_000_000;
+        let began = Timestamp::from_micros(at.micros() / width * width);
+        let rows = traffic::over_time(database, began, step, None).await.expect("rows");
+        let said: Vec<_> = rows.iter().map(|r| (r.at, r.ecosystem, r.counts)).collect();
+        let counts = |n_allowed, n_blocked, n_filtered| Counts { n_allowed, n_blocked, n_filtered };
+        let wanted =
+            [(began, Ecosystem::Npm, counts(1, 0, 1)), (began, Ecosystem::Pypi, counts(7, 4, 0))];
+        assert_eq!(said, wanted);
+        let later = traffic::over_time(database, began.plus_seconds(seconds), step, None).await;
+        assert!(later.expect("rows").is_empty());
+        let npm = traffic::over_time(database, began, step, Some(Ecosystem::Npm)).await;
+        assert_eq!(npm.expect("rows").len(), 1);
+        let top =
+            traffic::top(database, began.plus_seconds(-86_400), None, 10).await.expect("rows");
+        let top: Vec<_> =
+            top.iter().map(|r| (r.package.as_str(), r.n_allowed, r.n_blocked)).collect();
+        assert_eq!(top, [("six", 7, 4), ("left-pad", 1, 0)]);
+    }
+    let one =
+        traffic::top(database, Timestamp::EPOCH, Some(Ecosystem::Npm), 1).await.expect("rows");
+    assert_eq!(one.iter().map(|r| r.package.as_str()).collect::<Vec<_>>(), ["left-pad"]);
     worker.stop().await;
 }
 

@@ -18,7 +18,7 @@ use super::said;
 const GHSA: &str = "GHSA-w31r-w31r-w31r";
 
 /// The upstream that this machine's own pip uses.
-fn upstream() -> String {
+pub(super) fn upstream() -> String {
     let mut ask = Command::new("python3");
     ask.args(["-c", "from pip._internal.models.index import PyPI; print(PyPI.simple_url)"]);
     let configured = Command::new("python3")
@@ -127,6 +127,19 @@ async fn a_version_that_an_advisory_is_about_fails_and_pip_and_uv_show_the_advis
             let output = install(&weir, &place, &format!("{name}-{mask}"), "six==1.17.0");
             assert!(!output.status.success(), "{name} {mask} installed a vulnerable version");
             assert_eq!(said(&output).contains(GHSA), mask != "hide", "{name}: {}", said(&output));
+            if mask != "hide" {
+                let path = format!("/api/blocks?advisory={GHSA}&limit=1");
+                let block = deadline::until("the refusal in the block log", async || {
+                    let found =
+                        weir.client.get(&path).await.expect(200).json()["blocks"][0].clone();
+                    if found.is_null() { Err(found) } else { Ok(found) }
+                });
+                let block = block.await;
+                assert_eq!(block["advisory"]["id"], GHSA, "{block}");
+                assert_eq!(block["advisory"]["severity"], "high", "{block}");
+                let other = weir.client.get("/api/blocks?advisory=GHSA-0").await.expect(200);
+                assert_eq!(other.json()["blocks"], serde_json::json!([]));
+            }
             let free = format!("{name}-{mask}-free");
             let output = install(&weir, &place, &free, "six");
             assert_eq!(output.status.success(), mask != "deny-only", "{}", said(&output));

@@ -1,0 +1,11 @@
+// The pages, in the order of the header: one list for header, keys, palette and help.
+
+export const PAGES = [
+  { to: "/", label: "Live tail", key: "t" },
+  { to: "/dashboard", label: "Dashboard", key: "d" },
+  { to: "/blocks", label: "Block log", key: "b" },
+  { to: "/rules", label: "Rules", key: "r" },
+  { to: "/tokens", label: "Tokens", key: "k" },
+  { to: "/connect", label: "Connect", key: "o" },
+  { to: "/projections", label: "Projections", key: "p" },
+] as const;
