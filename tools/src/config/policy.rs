@@ -2,12 +2,13 @@
 
 use weir_events::registry::{
     Mask,
-    advisory::Severity,
-    policy::{EcosystemSettings, Floor, Masks, Mode, Settings, Unrated},
+    advisory::{OPENSSF, OSV, Severity},
+    policy::{EcosystemSettings, Floor, Masks, Mode, Required, Settings, Unrated},
 };
 
 use super::Config;
 use super::section::section;
+use super::sources::{Sources, Watched, ecosystems};
 
 section! {
     /// How packages are judged beside the rules. What stands here when a Weir starts is recorded, and
@@ -57,8 +58,22 @@ impl Config {
             unrated,
             masks,
             ecosystems: ecosystems.collect(),
-            required: Vec::new(),
+            required: self.required(),
             second_person,
         }
+    }
+
+    /// The sources that must have been read once before anything passes: those that are visited.
+    fn required(&self) -> Vec<Required> {
+        let Sources { osv, openssf, .. } = &self.sources;
+        let osv = (OSV, osv.enabled && osv.must_be_read, &osv.ecosystems);
+        let openssf = (OPENSSF, openssf.enabled && openssf.must_be_read, &openssf.ecosystems);
+        let required = [osv, openssf].into_iter().filter(|(_, required, _)| *required);
+        let of = |(source, _, watched): (&str, _, &Vec<Watched>)| {
+            let source = source.to_owned();
+            let each = |ecosystem| Required { source: source.clone(), ecosystem };
+            ecosystems(watched).into_iter().map(each).collect::<Vec<_>>()
+        };
+        required.flat_map(of).collect()
     }
 }

@@ -131,6 +131,8 @@ section! {
         address: Option<HttpUrl> = known(osv::PUBLIC),
         /// The ecosystems it is asked about.
         ecosystems: Vec<Watched> = watched(),
+        /// Whether nothing of its ecosystems passes before it was read once.
+        must_be_read: bool = false,
         /// How long after a visit the next one is due; up to a tenth longer.
         sync_interval: Interval = Interval::minutes(60),
         /// How long one try may take.
@@ -155,6 +157,8 @@ section! {
         address: Option<GitAddress> = known(openssf::PUBLIC),
         /// The ecosystems whose records are read.
         ecosystems: Vec<Watched> = watched(),
+        /// Whether nothing of its ecosystems passes before it was read once.
+        must_be_read: bool = true,
         /// How long after a visit the next one is due; up to a tenth longer.
         sync_interval: Interval = Interval::minutes(30),
         /// How long one try may take; the first one fetches everything.
