@@ -26,6 +26,7 @@ pub fn all() -> Vec<Arc<dyn Projection>> {
         Arc::new(registry::blocked_packages::BlockedPackages),
         Arc::new(registry::custom_rules::CustomRules),
         Arc::new(registry::sync_status::SyncStatus),
+        Arc::new(registry::waivers::Waivers),
     ]
 }
 

@@ -4,3 +4,4 @@ pub mod block_log;
 pub mod blocked_packages;
 pub mod custom_rules;
 pub mod sync_status;
+pub mod waivers;

@@ -17,6 +17,7 @@ const VERSIONS: &[(&str, i32, &str)] = &[
     ("blocked_packages", 1, "e30166e7aa1855cc"),
     ("custom_rules", 1, "91dd26dffd5a07ac"),
     ("sync_status", 1, "dd9bbf939bc96446"),
+    ("waivers", 1, "8f3536193809c5a1"),
 ];
 
 /// What of the SQL the database sees.

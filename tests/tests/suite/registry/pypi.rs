@@ -18,7 +18,7 @@ use super::said;
 const GHSA: &str = "GHSA-w31r-w31r-w31r";
 
 /// The upstream that this machine's own pip uses.
-fn upstream() -> String {
+pub(super) fn upstream() -> String {
     let mut ask = Command::new("python3");
     ask.args(["-c", "from pip._internal.models.index import PyPI; print(PyPI.simple_url)"]);
     let configured = Command::new("python3")
@@ -54,8 +54,9 @@ fn pip(weir: &Weir, place: &Place, target: &str, requirement: &str) -> Output {
     pip_at(&weir.url, place, target, requirement)
 }
 
-fn pip_at(base: &str, place: &Place, target: &str, requirement: &str) -> Output {
-    let index = format!("{base}/pypi/simple/");
+/// With a Weir at an address, which may have a token in it.
+pub(super) fn pip_at(weir: &str, place: &Place, target: &str, requirement: &str) -> Output {
+    let index = format!("{weir}/pypi/simple/");
     let mut command = Command::new("python3");
     command
         .args(["-m", "pip", "install", "--no-cache-dir", "--disable-pip-version-check"])
@@ -80,7 +81,7 @@ fn uv_at(base: &str, place: &Place, target: &str, requirement: &str) -> Output {
     clean(&mut command, place.path())
 }
 
-fn installed(place: &Place, target: &str) -> String {
+pub(super) fn installed(place: &Place, target: &str) -> String {
     let text = std::fs::read_to_string(place.path().join(target).join("six.py")).expect("six.py");
     let line = text.lines().find(|line| line.starts_with("__version__")).expect("its version");
     line.split('"').nth(1).expect("its version").to_owned()
