@@ -6,6 +6,7 @@ pub mod dashboard;
 pub mod explain;
 pub mod rules;
 pub mod sources;
+pub mod waivers;
 
 use std::{
     sync::{Arc, RwLockReadGuard},
@@ -120,12 +121,12 @@ impl Packages {
         policy.facts().map_err(|unreadable| Problem::new(&NO_PACKAGES, unreadable.to_string()))
     }
 
-    /// Waits until this instance goes by the rules as of a position: who was answered that a rule
-    /// is in force finds it in force.
+    /// Waits until this instance goes by what stands at a position: who was answered that a rule or
+    /// a waiver is in force finds it in force.
     async fn go_by(&self, position: Position) -> Result<(), Problem> {
         let Some(policy) = &self.policy else { return Ok(()) };
         policy.reaches(position, PATIENCE).await.map_err(|late| {
-            let detail = format!("the rule is on record, but {late}; see GET /api/rules");
+            let detail = format!("it is on record, but {late}");
             Problem::new(&NOT_REACHED, detail).retry_after(1)
         })
     }
@@ -138,6 +139,7 @@ pub fn routes() -> OpenApiRouter<ApiState> {
         .merge(explain::routes())
         .merge(dashboard::routes())
         .merge(sources::routes())
+        .merge(waivers::routes())
 }
 
 /// The ecosystem that was asked for, if one was.

@@ -14,6 +14,7 @@ pub mod cache;
 pub mod decisions;
 pub mod documents;
 pub mod download;
+pub mod expiry;
 pub mod flights;
 pub mod gate;
 pub mod judging;

@@ -27,6 +27,7 @@ pub fn all() -> Vec<Arc<dyn Projection>> {
         Arc::new(registry::custom_rules::CustomRules),
         Arc::new(registry::sync_status::SyncStatus),
         Arc::new(registry::traffic::Traffic),
+        Arc::new(registry::waivers::Waivers),
     ]
 }
 

@@ -5,3 +5,4 @@ pub mod blocked_packages;
 pub mod custom_rules;
 pub mod sync_status;
 pub mod traffic;
+pub mod waivers;

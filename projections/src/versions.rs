@@ -18,6 +18,7 @@ const VERSIONS: &[(&str, i32, &str)] = &[
     ("custom_rules", 1, "91dd26dffd5a07ac"),
     ("sync_status", 1, "dd9bbf939bc96446"),
     ("traffic", 1, "f047d2f08f96b6e5"),
+    ("waivers", 1, "8f3536193809c5a1"),
 ];
 
 /// What of the SQL the database sees.

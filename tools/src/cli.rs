@@ -6,7 +6,7 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::commands::{
     completions, config, dead_letters, doctor, down, events, explain, init, migrate, path, replay,
-    rules, serve, sources, status, tail, token, verify, version,
+    rules, serve, sources, status, tail, token, verify, version, waivers,
 };
 use crate::config::logging::LogFormat;
 use crate::exit;
@@ -122,6 +122,9 @@ pub(crate) enum Command {
     Rules(rules::RulesCommand),
     /// See where advisories come from, and have a source visited
     Sources(sources::SourcesArgs),
+    /// List, ask for, grant and revoke waivers: permissions to pass in spite of a rule or advisory
+    #[command(subcommand)]
+    Waivers(waivers::WaiversCommand),
     /// Compare versions as an ecosystem does
     #[command(subcommand)]
     Version(version::VersionCommand),

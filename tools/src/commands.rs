@@ -21,6 +21,7 @@ pub(crate) mod tail;
 pub(crate) mod token;
 pub(crate) mod verify;
 pub(crate) mod version;
+pub(crate) mod waivers;
 
 use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
 
@@ -61,6 +62,7 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<Exit, Failure> 
         Command::Explain(args) => explain::run(context, &args),
         Command::Rules(command) => rules::run(context, &command),
         Command::Sources(args) => sources::run(context, &args),
+        Command::Waivers(command) => waivers::run(context, &command),
         Command::Version(command) => version::run(context, &command),
         Command::Path(command) => path::run(context, &command),
         Command::Completions(args) => completions::run(&args),

@@ -90,6 +90,13 @@ impl Facts {
         &self.waivers
     }
 
+    /// Whether a second person has to grant a waiver of these, by id or alias: where the settings
+    /// say so, and where one of them is malware.
+    #[must_use]
+    pub fn needs_second_person(&self, ecosystem: Ecosystem, waives: &[String]) -> bool {
+        self.settings.second_person || self.advisories.any_is_malware(ecosystem, waives)
+    }
+
     /// Folds an event that stands at a position. To be followed by [`Facts::settle`], once for many.
     pub fn apply(&mut self, position: i64, event: &Event) {
         match event {
@@ -138,8 +145,7 @@ impl Facts {
             self.compiled_blocklist = RuleSet::compile_of(BLOCKLIST, self.revision, rules);
         }
         if std::mem::take(&mut self.unsettled.waivers) {
-            let compiled = self.waivers.granted().map(|waiver| CompiledWaiver::new(waiver).into());
-            self.compiled_waivers = compiled.collect();
+            self.compiled_waivers = self.waivers.granted().map(Arc::new).collect();
         }
         if self.settings_digest.is_none() {
             let settings = format!("{:?}", self.settings);

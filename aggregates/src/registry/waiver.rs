@@ -11,6 +11,7 @@ use weir_events::{
         advisory::Class,
         policy::{Waiver, WaiverExpired, WaiverGranted, WaiverRequested, WaiverRevoked},
     },
+    timestamp::Timestamp,
 };
 
 use super::{
@@ -40,13 +41,24 @@ pub struct CompiledWaiver {
     pub waiver: Waiver,
     pub(super) pattern: Pattern,
     constraint: Option<Constraint>,
+    persons: Persons,
+}
+
+/// How many stand behind a waiver.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Persons {
+    /// Who asked for it has it.
+    One,
+    /// Somebody else said yes.
+    Two,
 }
 
 impl CompiledWaiver {
     /// Makes a waiver ready. One whose constraint this build cannot read waives nothing.
     #[must_use]
-    pub fn new(waiver: &Waiver) -> Self {
+    pub fn new(waiver: &Waiver, persons: Persons) -> Self {
         Self {
+            persons,
             pattern: Pattern::new(waiver.ecosystem, &waiver.package),
             constraint: Constraint::parse(waiver.ecosystem, &waiver.versions).ok(),
             waiver: waiver.clone(),
@@ -54,7 +66,7 @@ impl CompiledWaiver {
     }
 
     /// Whether it lets a version pass in spite of something with these names. Malware is waived by
-    /// name only. A version that cannot be told is waived only where every version is.
+    /// name and by two persons only, also what turned out to be malware later. A version that cannot be told is waived only where every version is.
     #[must_use]
     pub fn covers(&self, candidate: &Candidate<'_>, names: &[&str], class: Class) -> bool {
         let Some(constraint) = &self.constraint else { return false };
@@ -64,7 +76,11 @@ impl CompiledWaiver {
         };
         let waives = &self.waiver.waives;
         let named = waives.iter().any(|waived| names.contains(&waived.as_str()));
-        version && (named || (waives.is_empty() && class != Class::Malware))
+        version
+            && match class {
+                Class::Malware => named && self.persons == Persons::Two,
+                Class::Vulnerability | Class::Notice => named || waives.is_empty(),
+            }
     }
 }
 
@@ -82,17 +98,32 @@ pub struct State {
 struct Known {
     waiver: Waiver,
     requested_by: String,
-    granted: bool,
+    granted_by: Option<String>,
+}
+
+impl Known {
+    fn compiled(&self) -> Option<CompiledWaiver> {
+        let granted_by = self.granted_by.as_ref()?;
+        let alone = *granted_by == self.requested_by;
+        let persons = if alone { Persons::One } else { Persons::Two };
+        Some(CompiledWaiver::new(&self.waiver, persons))
+    }
 }
 
 impl State {
-    /// The waivers that were granted and not taken back.
-    pub fn granted(&self) -> impl Iterator<Item = &Waiver> {
-        self.waivers.values().filter(|known| known.granted).map(|known| &known.waiver)
+    /// The waivers that were granted and not taken back, ready to be asked.
+    pub fn granted(&self) -> impl Iterator<Item = CompiledWaiver> {
+        self.waivers.values().filter_map(Known::compiled)
+    }
+
+    /// When the next one is over, whether it is in force or waits.
+    #[must_use]
+    pub fn next_end(&self) -> Option<Timestamp> {
+        self.waivers.values().map(|known| known.waiver.expires_at).min()
     }
 
     /// The ids of those whose time is over.
-    pub fn overdue(&self, now: weir_events::timestamp::Timestamp) -> Vec<String> {
+    pub fn overdue(&self, now: Timestamp) -> Vec<String> {
         let over = self.waivers.iter().filter(|(_, known)| known.waiver.expires_at <= now);
         over.map(|(id, _)| id.clone()).collect()
     }
@@ -162,6 +193,9 @@ pub enum Refusal {
     /// It names too much, or names what no rule or advisory is called.
     #[error("a waiver names at most {MAX_WAIVED} rules and advisories, each by its id")]
     BadNames,
+    /// The token is none.
+    #[error("`{0}` is not the id of a token: 16 hexadecimal digits in lower case")]
+    BadToken(String),
     /// It ends in the past, or too late.
     #[error("a waiver ends in the future, within {MAX_DAYS} days")]
     BadTime,
@@ -197,7 +231,7 @@ impl Machine for Waivers {
             }
             Command::Grant { id, by } => match state.waivers.get(id) {
                 None => Decision::refuse(Refusal::Unknown(short(id))),
-                Some(known) if known.granted => Decision::nothing(),
+                Some(known) if known.granted_by.is_some() => Decision::nothing(),
                 Some(known) if known.requested_by == *by => {
                     Decision::refuse(Refusal::SamePerson(id.clone()))
                 }
@@ -236,12 +270,12 @@ impl Machine for Waivers {
             Event::WaiverRequested(WaiverRequested { waiver, requested_by }) => {
                 let (waiver, requested_by) = (waiver.clone(), requested_by.clone());
                 let id = waiver.id.clone();
-                state.waivers.insert(id, Known { waiver, requested_by, granted: false });
+                state.waivers.insert(id, Known { waiver, requested_by, granted_by: None });
             }
-            Event::WaiverGranted(WaiverGranted { waiver, requested_by, .. }) => {
+            Event::WaiverGranted(WaiverGranted { waiver, requested_by, granted_by }) => {
                 let (waiver, requested_by) = (waiver.clone(), requested_by.clone());
-                let id = waiver.id.clone();
-                state.waivers.insert(id, Known { waiver, requested_by, granted: true });
+                let (id, granted_by) = (waiver.id.clone(), Some(granted_by.clone()));
+                state.waivers.insert(id, Known { waiver, requested_by, granted_by });
             }
             Event::WaiverRevoked(WaiverRevoked { id, .. })
             | Event::WaiverExpired(WaiverExpired { id }) => {
@@ -296,10 +330,18 @@ fn check(waiver: &Waiver, context: Context) -> Result<(), Refusal> {
     if waiver.waives.len() > MAX_WAIVED || !waiver.waives.iter().all(is_name) {
         return Err(Refusal::BadNames);
     }
+    if let Some(token) = waiver.token.as_ref().filter(|token| !is_token(token)) {
+        return Err(Refusal::BadToken(short(token)));
+    }
     let days = context.now.seconds_until(waiver.expires_at) / SECONDS_A_DAY;
     #[expect(clippy::cast_precision_loss, reason = "a number of days is small")]
     let fits = days > 0.0 && days <= MAX_DAYS as f64;
     if fits { Ok(()) } else { Err(Refusal::BadTime) }
+}
+
+/// Whether a text has the form of a token's id.
+fn is_token(id: &str) -> bool {
+    id.len() == 16 && id.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
 fn words(text: &str) -> bool {

@@ -66,6 +66,8 @@ problems! {
         "No rule has this id; perhaps it was removed. GET /api/rules lists those in force.";
     NO_SUCH_SOURCE NOT_FOUND "no_such_source" "There is no such source"
         "No source of advisories has this name. GET /api/security-sources lists them.";
+    NO_SUCH_WAIVER NOT_FOUND "no_such_waiver" "There is no such waiver"
+        "No waiver that is in force or waits has this id; perhaps it was revoked, or its time is over. GET /api/registry/waivers lists them all.";
     METHOD_NOT_ALLOWED METHOD_NOT_ALLOWED "method_not_allowed" "The method does not exist here"
         "The resource exists, but not with this method. The header Allow names those it has.";
     NOT_ACCEPTABLE NOT_ACCEPTABLE "not_acceptable" "No such representation"
@@ -84,6 +86,10 @@ problems! {
         "An earlier request with the same idempotency key was refused in these words. Use a fresh key to ask anew.";
     RULE_EXISTS CONFLICT "rule_exists" "The rule exists already"
         "A rule has this id already. Ids are made by Weir; ask again.";
+    WAIVER_EXISTS CONFLICT "waiver_exists" "The waiver exists already"
+        "A waiver has this id already. Ids are made by Weir; ask again.";
+    SECOND_PERSON CONFLICT "second_person" "A second person has to say yes"
+        "Who asked for a waiver that needs a second person cannot grant it, with any of the tokens of that name. Ask somebody who has a token of another name.";
     CURSOR_EXPIRED GONE "cursor_expired" "The cursor is older than what is kept"
         "Events up to this position were archived. Start again from the oldest event that is kept, which the detail names.";
     CURSOR_OF_ANOTHER_LIFE GONE "cursor_of_another_life" "The cursor is from another life of the log"
@@ -98,6 +104,8 @@ problems! {
         "The same key came before with another method, address or body. Use a fresh key for each command, and the same key only to repeat it.";
     RULE_REFUSED UNPROCESSABLE_ENTITY "rule_refused" "The rule makes no sense"
         "The rule has the right shape, but not a meaning: `errors` names the field. Nothing was changed.";
+    WAIVER_REFUSED UNPROCESSABLE_ENTITY "waiver_refused" "The waiver makes no sense"
+        "The waiver has the right shape, but not a meaning: `errors` names the field. Nothing was changed.";
     TOKEN_REFUSED UNPROCESSABLE_ENTITY "token_refused" "The token cannot be issued"
         "What was asked for is no token: `errors` names the field. Nothing was issued.";
     POSITION_REFUSED UNPROCESSABLE_ENTITY "position_refused" "The position is not in the log"

@@ -7,6 +7,7 @@ mod go;
 mod npm;
 mod pypi;
 mod sources;
+mod waivers;
 
 use std::process::Output;
 

@@ -148,6 +148,18 @@ impl AdvisorySet {
         known.into_iter().flatten().map(|ById(statement)| (statement.id(), statement.digest))
     }
 
+    /// Whether one of these is, by id or alias, what somebody calls malware now.
+    #[must_use]
+    pub fn any_is_malware(&self, ecosystem: Ecosystem, names: &[String]) -> bool {
+        let of_ecosystem = self.known.values().filter_map(|known| known.get(&ecosystem));
+        let mut malware = of_ecosystem.flatten().filter(|known| known.0.class == Class::Malware);
+        !names.is_empty()
+            && malware.any(|ById(statement)| {
+                let mut called = statement.aliases().chain([statement.id()]);
+                called.any(|called| names.iter().any(|name| name == called))
+            })
+    }
+
     /// Starts a comparison with what a source says now.
     #[must_use]
     pub fn difference(&self, source: &str, ecosystem: Ecosystem) -> Difference {

@@ -109,6 +109,7 @@ fn what_a_waiver_may_not_be_is_refused_by_name() {
         (|w| w.waives = vec![String::new()], Refusal::BadNames),
         (|w| w.waives = vec!["a b".to_owned()], Refusal::BadNames),
         (|w| w.waives = vec!["x".to_owned(); MAX_WAIVED + 1], Refusal::BadNames),
+        (|w| w.token = Some("rf_1".to_owned()), Refusal::BadToken("rf_1".to_owned())),
         (|w| w.expires_at = Timestamp::EPOCH, Refusal::BadTime),
         (|w| w.expires_at = Timestamp::EPOCH.plus_seconds(367 * 86_400), Refusal::BadTime),
     ] {
@@ -140,7 +141,29 @@ fn there_are_no_more_waivers_than_can_be_kept() {
 fn a_constraint_this_build_cannot_read_waives_nothing() {
     let newer = Waiver { versions: "?1".to_owned(), ..waiver() };
     let candidate = Candidate::default();
-    assert!(!CompiledWaiver::new(&newer).covers(&candidate, &["GHSA-1"], Class::Vulnerability));
+    let newer = CompiledWaiver::new(&newer, Persons::Two);
+    assert!(!newer.covers(&candidate, &["GHSA-1"], Class::Vulnerability));
+}
+
+#[test]
+fn what_turns_out_to_be_malware_is_not_waived_by_one_person_under_any_name() {
+    let everywhere = Waiver { versions: "*".to_owned(), ..waiver() };
+    let covers = |by: &str, class| {
+        let granted = WaiverGranted { waiver: everywhere.clone(), ..granted(by) };
+        let state = fold::<Waivers>(&[granted.into()]);
+        state.granted().all(|waiver| waiver.covers(&Candidate::default(), &["GHSA-1"], class))
+    };
+    assert!(covers("ann", Class::Vulnerability) && covers("bob", Class::Vulnerability));
+    assert!(!covers("ann", Class::Malware) && covers("bob", Class::Malware));
+}
+
+#[test]
+fn the_next_end_is_that_of_the_first_whether_it_waits_or_not() {
+    assert_eq!(State::default().next_end(), None);
+    let sooner = Waiver { id: id(2), expires_at: Timestamp::EPOCH.plus_seconds(9), ..waiver() };
+    let waits = WaiverRequested { waiver: sooner.clone(), requested_by: "ann".to_owned() };
+    let state = fold::<Waivers>(&[granted("ann").into(), waits.into()]);
+    assert_eq!(state.next_end(), Some(sooner.expires_at));
 }
 
 fn any_command() -> impl Strategy<Value = Command> {

@@ -54,8 +54,9 @@ fn pip(weir: &Weir, place: &Place, target: &str, requirement: &str) -> Output {
     pip_at(&weir.url, place, target, requirement)
 }
 
-fn pip_at(base: &str, place: &Place, target: &str, requirement: &str) -> Output {
-    let index = format!("{base}/pypi/simple/");
+/// With a Weir at an address, which may have a token in it.
+pub(super) fn pip_at(weir: &str, place: &Place, target: &str, requirement: &str) -> Output {
+    let index = format!("{weir}/pypi/simple/");
     let mut command = Command::new("python3");
     command
         .args(["-m", "pip", "install", "--no-cache-dir", "--disable-pip-version-check"])
@@ -80,12 +81,13 @@ fn uv_at(base: &str, place: &Place, target: &str, requirement: &str) -> Output {
     clean(&mut command, place.path())
 }
 
-fn installed(place: &Place, target: &str) -> String {
+pub(super) fn installed(place: &Place, target: &str) -> String {
     let text = std::fs::read_to_string(place.path().join(target).join("six.py")).expect("six.py");
     let line = text.lines().find(|line| line.starts_with("__version__")).expect("its version");
     line.split('"').nth(1).expect("its version").to_owned()
 }
 
+type InstallAt = fn(&str, &Place, &str, &str) -> Output;
 type Install = fn(&Weir, &Place, &str, &str) -> Output;
 const CLIENTS: [(&str, Install); 2] = [("pip", pip), ("uv", uv)];
 
@@ -187,8 +189,7 @@ async fn an_advisory_bites_within_a_second_also_on_what_is_cached() {
 async fn behind_a_day_the_index_is_what_it_was_then() {
     let (place, weir) = weir().await;
     let past = format!("{}/@2020-12-01", weir.url);
-    let clients: [(&str, fn(&str, &Place, &str, &str) -> Output); 2] =
-        [("pip", pip_at), ("uv", uv_at)];
+    let clients: [(&str, InstallAt); 2] = [("pip", pip_at), ("uv", uv_at)];
     for (name, install) in clients {
         let output = install(&past, &place, &format!("{name}-past"), "six");
         assert!(output.status.success(), "{name}: {}", said(&output));

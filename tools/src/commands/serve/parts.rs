@@ -14,6 +14,7 @@ use weir_log::{Log, LogOptions};
 use weir_processors::access::Tokens;
 use weir_processors::clock::{Clock as _, SystemClock};
 use weir_processors::door::Door;
+use weir_processors::registry::expiry;
 use weir_processors::sealer;
 use weir_projections::engine::{Engine, EngineOptions};
 
@@ -89,6 +90,7 @@ impl Parts {
             engine.start(&work);
             sealer::start(&door, data_dir.seal_key()?, options.partition_events, &work);
             sources::start(&config.sources, data_dir, &door, &engine, &work)?;
+            expiry::start(&door, &work)?;
         }
         let tokens = Tokens::new(door.clone());
         let packages = if role.serves() {

@@ -415,3 +415,17 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn malware_is_known_by_any_of_its_names_in_its_ecosystem() {
+    let malware = advisory("OTHER-9", &["GHSA-9"], vec![window("0", End::Open)]);
+    let malware = Advisory { class: Class::Malware, ..malware };
+    let known = set(&[malware.clone(), advisory("GHSA-1", &[], vec![window("0", End::Open)])]);
+    let is = |ecosystem, names: &[&str]| {
+        let names: Vec<String> = names.iter().map(ToString::to_string).collect();
+        known.any_is_malware(ecosystem, &names)
+    };
+    assert!(is(malware.ecosystem, &["x", "GHSA-9"]) && is(malware.ecosystem, &["OTHER-9"]));
+    assert!(!is(malware.ecosystem, &["GHSA-1"]) && !is(malware.ecosystem, &[]));
+    assert!(!is(Ecosystem::Docker, &["GHSA-9"]));
+}
