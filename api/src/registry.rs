@@ -4,6 +4,7 @@
 pub mod blocks;
 pub mod dashboard;
 pub mod explain;
+pub mod preview;
 pub mod rules;
 pub mod sources;
 
@@ -136,6 +137,7 @@ pub fn routes() -> OpenApiRouter<ApiState> {
     rules::routes()
         .merge(blocks::routes())
         .merge(explain::routes())
+        .merge(preview::routes())
         .merge(dashboard::routes())
         .merge(sources::routes())
 }

@@ -47,6 +47,10 @@ export class MockFirewall {
       if (!this.may(scope)) return lacking(problem, scope);
       return this.#rules({ id, method, body, json, problem }), true;
     }
+    if (path === "registry/rules/preview") {
+      if (!this.may("rules:read")) return lacking(problem, "rules:read");
+      return this.#preview({ body, json, problem }), true;
+    }
     if (kind === "security-sources") {
       const scope = method === "GET" ? "rules:read" : "admin";
       if (!this.may(scope)) return lacking(problem, scope);
@@ -57,6 +61,26 @@ export class MockFirewall {
       return this.#tokens({ id, method, body, json, problem }), true;
     }
     return false;
+  }
+
+  /** Knows two constraints: all, and one lower bound. */
+  #preview({ body, json, problem }) {
+    if (body.versions.includes("^") && body.ecosystem === "pypi") {
+      const errors = [{ field: "versions", detail: "`^1` is no constraint of pypi: expected an operator" }];
+      return problem(422, "Rule refused", "versions: no constraint", {}, { errors });
+    }
+    const seen = body.package === "six" ? ["1.17.0", "1.16.0", "1.15.0"] : [];
+    const least = /^>=(.*)$/.exec(body.versions)?.[1] ?? "";
+    const view = (version, at) => ({
+      package: "six",
+      version,
+      n_allowed: 31 * at + 2,
+      n_blocked: at,
+      last_seen: new Date(Date.now() - (at + 1) * HOUR).toISOString(),
+    });
+    const all = seen.map(view);
+    const [hit, left] = [true, false].map((wanted) => all.filter(({ version }) => version >= least === wanted));
+    json(200, { of: "asked_for_here", complete: true, hit, left });
   }
 
   #rules({ id, method, body, json, problem }) {

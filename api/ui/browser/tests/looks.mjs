@@ -164,6 +164,18 @@ const STATES = [
     reach: shown("rules"),
   },
   {
+    state: "rules-preview",
+    mock: {},
+    open: { path: "rules" },
+    reach: async (visit) => {
+      await visit.page.getByRole("button", { name: "New rule" }).click();
+      await visit.page.getByLabel(/^Package/).fill("six");
+      await visit.page.getByLabel(/^Versions/).fill(">=1.16");
+      await visit.page.getByRole("button", { name: "What would it hit?" }).click();
+      await shown("preview")(visit);
+    },
+  },
+  {
     state: "rules-refused",
     mock: {},
     open: { path: "rules" },
