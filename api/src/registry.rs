@@ -4,6 +4,7 @@
 pub mod blocks;
 pub mod dashboard;
 pub mod explain;
+pub mod preview;
 pub mod rules;
 pub mod sources;
 pub mod waivers;
@@ -137,6 +138,7 @@ pub fn routes() -> OpenApiRouter<ApiState> {
     rules::routes()
         .merge(blocks::routes())
         .merge(explain::routes())
+        .merge(preview::routes())
         .merge(dashboard::routes())
         .merge(sources::routes())
         .merge(waivers::routes())

@@ -44,6 +44,12 @@ impl CompiledRule {
         &self.objection
     }
 
+    /// Which packages it is about.
+    #[must_use]
+    pub const fn pattern(&self) -> &Pattern {
+        &self.pattern
+    }
+
     /// Which versions it forbids.
     #[must_use]
     pub const fn constraint(&self) -> &Constraint {

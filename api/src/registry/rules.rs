@@ -129,7 +129,7 @@ struct RuleRequest {
     mask: Mask,
 }
 
-fn every_version() -> String {
+pub(super) fn every_version() -> String {
     "*".to_owned()
 }
 

@@ -1,5 +1,7 @@
 // The mock's package firewall: figures, blocks, rules, tokens and a cache, made up but of one piece.
 
+import { MockSources } from "./mock-sources.mjs";
+
 const HOUR = 3_600_000;
 
 export class MockFirewall {
@@ -21,6 +23,7 @@ export class MockFirewall {
       token("agent-7", ["registry:pypi"], { expires_at: "2026-01-01T00:00:00Z" }),
       token("left-in-a-chat", ["rules:write"], { revoked_at: "2026-11-20T10:00:00Z" }),
     ];
+    this.sources = new MockSources({ empty });
     this.blocks = empty ? [] : Array.from({ length: 120 }, (_, index) => block(120 - index));
   }
 
@@ -30,7 +33,7 @@ export class MockFirewall {
 
   /** Answers if the path is one of the firewall's. */
   answer({ path, query, method, body, json, problem }) {
-    const [kind, id] = path.split("/").map(decodeURIComponent);
+    const [kind, id, what] = path.split("/").map(decodeURIComponent);
     if (kind === "dashboard") {
       if (!this.may("rules:read")) return lacking(problem, "rules:read");
       return json(200, this.#dashboard(query)), true;
@@ -44,11 +47,40 @@ export class MockFirewall {
       if (!this.may(scope)) return lacking(problem, scope);
       return this.#rules({ id, method, body, json, problem }), true;
     }
+    if (path === "registry/rules/preview") {
+      if (!this.may("rules:read")) return lacking(problem, "rules:read");
+      return this.#preview({ body, json, problem }), true;
+    }
+    if (kind === "security-sources") {
+      const scope = method === "GET" ? "rules:read" : "admin";
+      if (!this.may(scope)) return lacking(problem, scope);
+      return this.sources.answer({ name: id, what, query, method, body, json, problem }), true;
+    }
     if (kind === "tokens") {
       if (!this.may("tokens:write")) return lacking(problem, "tokens:write");
       return this.#tokens({ id, method, body, json, problem }), true;
     }
     return false;
+  }
+
+  /** Knows two constraints: all, and one lower bound. */
+  #preview({ body, json, problem }) {
+    if (body.versions.includes("^") && body.ecosystem === "pypi") {
+      const errors = [{ field: "versions", detail: "`^1` is no constraint of pypi: expected an operator" }];
+      return problem(422, "Rule refused", "versions: no constraint", {}, { errors });
+    }
+    const seen = body.package === "six" ? ["1.17.0", "1.16.0", "1.15.0"] : [];
+    const least = /^>=(.*)$/.exec(body.versions)?.[1] ?? "";
+    const view = (version, at) => ({
+      package: "six",
+      version,
+      n_allowed: 31 * at + 2,
+      n_blocked: at,
+      last_seen: new Date(Date.now() - (at + 1) * HOUR).toISOString(),
+    });
+    const all = seen.map(view);
+    const [hit, left] = [true, false].map((wanted) => all.filter(({ version }) => version >= least === wanted));
+    json(200, { of: "asked_for_here", complete: true, hit, left });
   }
 
   #rules({ id, method, body, json, problem }) {

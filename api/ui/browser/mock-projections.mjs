@@ -6,6 +6,7 @@ const NAMES = [
   ["domain_rules", "web"],
   ["block_log", "registry"],
   ["blocked_packages", "registry"],
+  ["seen_versions", "registry"],
   ["sync_status", "registry"],
   ["runs", "runs"],
   ["run_events", "runs"],

@@ -81,6 +81,18 @@ const tokensRoute = createRoute({
   component: lazyRouteComponent(() => import("./tokens/page"), "TokensPage"),
 });
 
+export interface SourcesSearch {
+  /** The source whose visits are shown. */
+  open?: string | undefined;
+}
+
+const sourcesRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/sources",
+  validateSearch: (search: Record<string, unknown>): SourcesSearch => word(search, "open"),
+  component: lazyRouteComponent(() => import("./sources/page"), "SourcesPage"),
+});
+
 export interface ConnectSearch {
   token?: string | undefined;
 }
@@ -93,7 +105,7 @@ const connectRoute = createRoute({
 });
 
 export const router = createRouter({
-  routeTree: rootRoute.addChildren([tailRoute, dashboardRoute, blocksRoute, rulesRoute, tokensRoute, connectRoute, projectionsRoute]),
+  routeTree: rootRoute.addChildren([tailRoute, dashboardRoute, blocksRoute, rulesRoute, sourcesRoute, tokensRoute, connectRoute, projectionsRoute]),
   basepath: ROOT,
   parseSearch,
   stringifySearch,

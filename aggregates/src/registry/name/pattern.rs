@@ -60,6 +60,15 @@ impl Pattern {
         (!self.text.contains('*')).then_some(&self.text)
     }
 
+    /// What names in normal form look like that fit, with `*` for any run of characters: a name fits
+    /// if it looks like one of these.
+    #[must_use]
+    pub fn spellings(&self) -> Vec<String> {
+        let text = self.text.as_ref();
+        let official = self.official.then(|| format!("library/{text}"));
+        std::iter::once(text.to_owned()).chain(official).collect()
+    }
+
     /// Whether a name in normal form fits.
     #[must_use]
     pub fn matches(&self, name: &str) -> bool {
@@ -142,6 +151,14 @@ mod tests {
         ] {
             assert!(!matches(Ecosystem::Pypi, pattern, name), "{pattern} must not fit {name}");
         }
+    }
+
+    #[test]
+    fn a_name_fits_if_it_looks_like_one_of_the_spellings() {
+        let of = |ecosystem, text| Pattern::new(ecosystem, text).spellings();
+        assert_eq!(of(Ecosystem::Pypi, "Foo__*"), ["foo-*"]);
+        assert_eq!(of(Ecosystem::Docker, "alp*"), ["alp*", "library/alp*"]);
+        assert_eq!(of(Ecosystem::Docker, "a/b*"), ["a/b*"]);
     }
 
     #[test]

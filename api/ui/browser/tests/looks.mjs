@@ -164,6 +164,18 @@ const STATES = [
     reach: shown("rules"),
   },
   {
+    state: "rules-preview",
+    mock: {},
+    open: { path: "rules" },
+    reach: async (visit) => {
+      await visit.page.getByRole("button", { name: "New rule" }).click();
+      await visit.page.getByLabel(/^Package/).fill("six");
+      await visit.page.getByLabel(/^Versions/).fill(">=1.16");
+      await visit.page.getByRole("button", { name: "What would it hit?" }).click();
+      await shown("preview")(visit);
+    },
+  },
+  {
     state: "rules-refused",
     mock: {},
     open: { path: "rules" },
@@ -174,6 +186,43 @@ const STATES = [
       await visit.page.getByLabel(/^Versions/).fill("^1");
       await visit.page.getByRole("button", { name: "Add" }).click();
       await visit.page.getByText("no constraint of pypi").waitFor();
+    },
+  },
+  { state: "sources", mock: {}, open: { path: "sources" }, reach: shown("parts-osv", "parts-openssf") },
+  { state: "sources-history", mock: {}, open: { path: "sources?open=osv" }, reach: shown("visits-osv") },
+  { state: "sources-narrow", mock: {}, open: { path: "sources", width: 480, height: 860 }, reach: shown("parts-osv") },
+  { state: "sources-empty", mock: { firewall: { empty: true } }, open: { path: "sources" }, reach: shown("empty") },
+  {
+    state: "sources-read-only",
+    mock: { firewall: { scopes: ["rules:read"] } },
+    open: { path: "sources" },
+    reach: shown("parts-osv"),
+  },
+  {
+    state: "sources-forbidden",
+    mock: { firewall: { scopes: ["events:read"] } },
+    open: { path: "sources" },
+    reach: shown("forbidden"),
+  },
+  {
+    state: "sources-sync",
+    mock: {},
+    open: { path: "sources" },
+    reach: async (visit) => {
+      await visit.page.getByRole("button", { name: "Sync now: openssf" }).click();
+      await dialog(visit);
+    },
+  },
+  {
+    state: "sources-trouble",
+    mock: {},
+    open: { path: "sources" },
+    expects: [/status of 500/],
+    reach: async (visit, { mock }) => {
+      await shown("parts-osv")(visit);
+      mock.fault = [500, "Accident", "the read model cannot be read"];
+      await visit.page.reload();
+      await shown("trouble")(visit);
     },
   },
   { state: "connect", mock: {}, open: { path: "connect?token=yes" }, reach: shown("ecosystems") },

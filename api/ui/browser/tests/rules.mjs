@@ -38,6 +38,34 @@ export default [
     },
   },
   {
+    name: "what a rule would hit is shown before it is saved, and only as long as it is about that",
+    mock: {},
+    open: { path: "rules" },
+    expects: [/status of 422/],
+    async run({ page }, { mock }) {
+      const before = mock.firewall.rules.length;
+      await page.getByRole("button", { name: "New rule" }).click();
+      await page.getByLabel(/^Package/).fill("six");
+      await page.getByLabel(/^Versions/).fill("^1");
+      const look = page.getByRole("button", { name: "What would it hit?" });
+      await look.click();
+      await page.getByText("no constraint of pypi").waitFor();
+      await page.getByLabel(/^Versions/).fill(">=1.16");
+      await look.click();
+      await page.getByTestId("would-hit").getByText("1.17.0").waitFor();
+      const versions = (testid) => page.getByTestId(testid).locator("[data-version]").allTextContents();
+      assert.deepEqual((await versions("would-hit")).map((text) => text.split(" ")[0]), ["1.17.0", "1.16.0"]);
+      assert.deepEqual((await versions("would-leave")).map((text) => text.split(" ")[0]), ["1.15.0"]);
+      await page.getByLabel(/^Reason/).fill("not reviewed yet");
+      assert.ok(await page.getByTestId("preview").isVisible(), "a reason hits nothing else");
+      await page.getByLabel(/^Package/).fill("zlib");
+      await page.getByTestId("preview").waitFor({ state: "detached" });
+      await look.click();
+      await page.getByTestId("preview").getByText(/Nothing like that was asked for/).waitFor();
+      assert.equal(mock.firewall.rules.length, before);
+    },
+  },
+  {
     name: "who may only read is told why the buttons do nothing",
     mock: { firewall: { scopes: ["rules:read"] } },
     open: { path: "rules" },

@@ -2,10 +2,11 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState, type FormEvent } from "react";
 import { toast } from "sonner";
 import { asProblem } from "../api/problem";
-import { saveRule, type Rule, type RuleDraft } from "../api/rules";
+import { previewRule, saveRule, type Rule, type RuleDraft } from "../api/rules";
 import { Button } from "../parts/button";
 import { Dialog } from "../parts/dialog";
 import { ECOSYSTEMS, Field, Select } from "../parts/field";
+import { PreviewPanel } from "./preview";
 
 export const MASKS = [
   { value: "mark", label: "mark: listed as “do not choose”, with the reason" },
@@ -29,27 +30,35 @@ export function RuleDialog({ rule, onClose }: { rule?: Rule | undefined; onClose
     const { ecosystem, package: name, versions, reason, mask } = rule;
     return { ecosystem, package: name, versions, reason, mask };
   });
-  const set = (changed: Partial<RuleDraft>) => setDraft({ ...draft, ...changed });
+  const trimmed = {
+    ...draft,
+    package: draft.package.trim(),
+    versions: draft.versions.trim() || "*",
+    reason: draft.reason.trim(),
+  };
+  const preview = useMutation({ mutationFn: previewRule });
+  const set = (changed: Partial<RuleDraft>) => {
+    setDraft({ ...draft, ...changed });
+    // What is shown is always about what stands in the fields; words and looks hit nothing.
+    if ("ecosystem" in changed || "package" in changed || "versions" in changed) preview.reset();
+  };
   const save = useMutation({
-    mutationFn: () =>
-      saveRule(rule?.id, {
-        ...draft,
-        package: draft.package.trim(),
-        versions: draft.versions.trim() || "*",
-        reason: draft.reason.trim(),
-      }),
+    mutationFn: () => saveRule(rule?.id, trimmed),
     onSuccess: async () => {
       toast(rule ? "The rule is changed, and in force" : "The rule is in force");
       onClose();
       await client.invalidateQueries({ queryKey: ["rules"] });
     },
   });
-  const problem = save.error ? asProblem(save.error) : undefined;
+  const fault = save.error ?? preview.error;
+  const problem = fault ? asProblem(fault) : undefined;
   const of = (field: string) => problem?.of(field);
   const elsewhere = problem && !["package", "versions", "reason"].some((field) => of(field));
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    if (!save.isPending) save.mutate();
+    if (save.isPending) return;
+    preview.reset();
+    save.mutate();
   };
   return (
     <Dialog
@@ -94,7 +103,18 @@ export function RuleDialog({ rule, onClose }: { rule?: Rule | undefined; onClose
         <p role="alert" className="min-h-5 text-xs text-bad sm:col-span-2">
           {elsewhere ? problem.message : ""}
         </p>
+        {preview.data && <PreviewPanel preview={preview.data} />}
         <div className="flex justify-end gap-2 sm:col-span-2">
+          <Button
+            className="mr-auto"
+            disabled={trimmed.package === "" || preview.isPending}
+            onClick={() => {
+              save.reset();
+              preview.mutate(trimmed);
+            }}
+          >
+            {preview.isPending ? "Looking…" : "What would it hit?"}
+          </Button>
           <Button onClick={onClose}>Cancel</Button>
           <Button type="submit" look="primary" disabled={draft.package.trim() === "" || save.isPending}>
             {save.isPending ? "Saving…" : rule ? "Change" : "Add"}

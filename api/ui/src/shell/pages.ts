@@ -5,6 +5,7 @@ export const PAGES = [
   { to: "/dashboard", label: "Dashboard", key: "d" },
   { to: "/blocks", label: "Block log", key: "b" },
   { to: "/rules", label: "Rules", key: "r" },
+  { to: "/sources", label: "Sources", key: "s" },
   { to: "/tokens", label: "Tokens", key: "k" },
   { to: "/connect", label: "Connect", key: "o" },
   { to: "/projections", label: "Projections", key: "p" },

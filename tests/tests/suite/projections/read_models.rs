@@ -21,7 +21,7 @@ use weir_projections::{
     log::causation,
     query::QueryFault,
     registry::{
-        block_log, blocked_packages, custom_rules, sync_status,
+        block_log, blocked_packages, custom_rules, seen_versions, sync_status,
         traffic::{self, Counts, Step},
     },
 };
@@ -173,6 +173,18 @@ async fn traffic_is_counted_by_hour_and_ecosystem_and_by_day_and_package() {
             top.iter().map(|r| (r.package.as_str(), r.n_allowed, r.n_blocked)).collect();
         assert_eq!(top, [("six", 7, 4), ("left-pad", 1, 0)]);
     }
+
+    let of = |names: &'static [&'static str]| async move {
+        let names: Vec<_> = names.iter().map(|name| (*name).to_owned()).collect();
+        let rows = seen_versions::list(database, Ecosystem::Pypi, &names, 5).await.expect("rows");
+        rows.into_iter().map(|r| (r.version, r.n_allowed, r.n_blocked)).collect::<Vec<_>>()
+    };
+    let said = of(&["six"]).await;
+    let said: Vec<_> = said.iter().map(|(v, a, b)| (v.as_str(), *a, *b)).collect();
+    // Refused last, then let through last.
+    assert_eq!(said, [("1.3", 1, 1), ("1.2", 1, 1), ("1.1", 1, 1), ("1.0", 1, 1), ("1.6", 1, 0)]);
+    assert_eq!(of(&["nothing", "s*x"]).await.len(), 5);
+    assert_eq!(of(&["si_", "s%", "left-pad"]).await, []);
     let one =
         traffic::top(database, Timestamp::EPOCH, Some(Ecosystem::Npm), 1).await.expect("rows");
     assert_eq!(one.iter().map(|r| r.package.as_str()).collect::<Vec<_>>(), ["left-pad"]);

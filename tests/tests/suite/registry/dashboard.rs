@@ -1,7 +1,10 @@
 //! The dashboard says what was decided, and what this instance counted beside that.
 
-use serde_json::Value;
-use weir_tests::weir::{Part, Place};
+use serde_json::{Value, json};
+use weir_tests::{
+    deadline::until,
+    weir::{Part, Place},
+};
 
 use super::pypi::upstream;
 
@@ -62,4 +65,49 @@ async fn a_dashboard_that_cannot_be_shown_says_why() {
     let (_, installer) = weir.client.issue("installer", &["registry:pypi"]).await;
     weir.client.with_token(Some(&reader)).get("/api/dashboard").await.has(200);
     weir.client.with_token(Some(&installer)).get("/api/dashboard").await.has(403);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_rule_is_previewed_on_what_was_asked_for_and_then_does_as_it_said() {
+    let place = Place::on_a_test_database().await.upstream(&upstream());
+    let weir = place.start(Part::Up).await;
+    let page = weir.client.get("/pypi/simple/six/").await.expect(200);
+    let base = format!("{}/pypi/simple/six/", weir.url).parse::<reqwest::Url>().expect("a URL");
+    let files =
+        ["six-1.16.0-py2.py3-none-any.whl", "six-1.17.0-py2.py3-none-any.whl"].map(|name| {
+            let link = page.body.split('"').find(|part| part.contains(name)).expect("its wheel");
+            let link = link.split('#').next().expect("an address");
+            base.join(link).expect("a link").path().to_owned()
+        });
+    for file in &files {
+        weir.client.get(file).await.has(200);
+    }
+    let path = "/api/registry/rules/preview";
+    let rule = json!({"ecosystem": "pypi", "package": "S*", "versions": ">=1.17"});
+    let said = until("both versions are known", async || {
+        let said = weir.client.post(path, &rule).await.expect(200).json();
+        let n = ["hit", "left"].map(|key| said[key].as_array().map_or(0, Vec::len));
+        if n == [1, 1] { Ok(said) } else { Err(said) }
+    })
+    .await;
+    assert_eq!((&said["of"], &said["complete"]), (&json!("asked_for_here"), &json!(true)));
+    let hit = &said["hit"][0];
+    assert_eq!((&hit["package"], &hit["version"]), (&json!("six"), &json!("1.17.0")), "{said}");
+    assert_eq!((&hit["n_allowed"], &hit["n_blocked"]), (&json!(1), &json!(0)), "{said}");
+    assert_eq!(said["left"][0]["version"], "1.16.0", "{said}");
+    let rules = weir.client.get("/api/rules").await.expect(200).json();
+    assert_eq!(rules["rules"], json!([]), "nothing is recorded");
+
+    let added = weir.client.rule("six", ">=1.17", "not reviewed by security yet", "mark").await;
+    weir.client.judges_by(added.position()).await;
+    weir.client.get(&files[0]).await.has(200);
+    weir.client.get(&files[1]).await.has(403);
+
+    let wrong = json!({"ecosystem": "pypi", "package": "six", "versions": "^1"});
+    let refused = weir.client.post(path, &wrong).await.expect(422).json();
+    assert_eq!(refused["errors"][0]["field"], "versions", "{refused}");
+    let (_, reader) = weir.client.issue("reader", &["rules:read"]).await;
+    let (_, installer) = weir.client.issue("installer", &["registry:pypi"]).await;
+    weir.client.with_token(Some(&reader)).post(path, &rule).await.has(200);
+    weir.client.with_token(Some(&installer)).post(path, &rule).await.has(403);
 }
