@@ -172,7 +172,9 @@ registry! {
 }
 
 registry! {
-    /// Container images, served below /v2.
+    /// Container images, served below /v2. A registry tells no time of an image, and the time that an
+    /// image tells of itself is whatever its builder wrote, so it counts for nothing: where
+    /// `min_age_hours` is set, no image passes.
     Docker at "registries.docker", fresh for 3600,
     /// The registry that is asked, as `https://registry.example`. No client on this machine tells
     /// one, so without it no images are served. A user name and a password in it are sent to its own

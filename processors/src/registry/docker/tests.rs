@@ -10,7 +10,11 @@ use http::{
     },
 };
 use serde_json::json;
-use weir_events::registry::{Ecosystem, Event, Mask, Rule};
+use weir_aggregates::registry::{facts::Facts, settings::default_of};
+use weir_events::registry::{
+    Ecosystem, Event, Mask, Rule,
+    policy::{EcosystemSettings, Settings, SettingsChanged},
+};
 
 use super::{Docker, name::Digest};
 use crate::{
@@ -255,6 +259,27 @@ async fn a_blob_passes_with_a_manifest_that_passes_and_with_nothing_else() {
     assert_eq!(weir.refusal(&blob).await.0, 403);
     // In another repository nobody saw it.
     assert_eq!(weir.get(&format!("/library/other/{blob}")).await.status, StatusCode::NOT_FOUND);
+}
+
+#[tokio::test]
+async fn with_a_minimum_age_no_image_passes_for_nobody_tells_how_old_it_is() {
+    let weir = Weir::start().await;
+    let image = Image::new("x");
+    weir.publish(&image, &["v1"]);
+    weir.list(&["v1"]);
+    let strict = EcosystemSettings { min_age_hours: 1, ..default_of(Ecosystem::Docker) };
+    let settings = Settings { ecosystems: vec![strict], ..Settings::default() };
+    let mut facts = Facts::default();
+    facts.apply(1, &SettingsChanged { settings }.into());
+    (weir.set_facts)(facts);
+    for reference in ["v1".to_owned(), image.index().to_string()] {
+        let (status, code, message) = weir.refusal(format!("manifests/{reference}")).await;
+        assert_eq!((status, code.as_str()), (403, "DENIED"), "{reference}");
+        assert!(message.contains("nobody tells how old it is"), "{reference}: {message}");
+    }
+    let list = weir.has("tags/list").await;
+    assert_eq!(list, br#"{"name":"library/app","tags":[]}"#);
+    assert_eq!(weir.upstream.n_asked(&at("manifests/v1")), 0, "it is not asked for in vain");
 }
 
 #[tokio::test]
