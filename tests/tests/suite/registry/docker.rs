@@ -47,7 +47,7 @@ impl Registry {
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .spawn()
-            .expect("start docker-registry");
+            .expect("start docker-registry, which tools/test installs");
         let registry = Self { process, address };
         deadline::until("the registry listens", async || {
             tokio::net::TcpStream::connect(&registry.address).await
@@ -120,7 +120,7 @@ fn skopeo(place: &Place, arguments: &[&str]) -> Output {
         .env("HOME", &home)
         .env("XDG_RUNTIME_DIR", &home)
         .output()
-        .expect("run skopeo")
+        .expect("run skopeo, which tools/test installs")
 }
 
 /// Copies all of an image into a folder, and says what is in there.
