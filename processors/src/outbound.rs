@@ -9,6 +9,7 @@ pub mod git;
 pub mod polite;
 mod public;
 mod reach;
+pub mod tokens;
 
 use std::{
     error::Error,
@@ -119,6 +120,15 @@ pub enum OutboundFault {
         url: String,
         /// The bound.
         cap_bytes: u64,
+    },
+    /// The upstream wants a token, and there is none to be had.
+    #[error("there is no token for `{url}`")]
+    NoToken {
+        /// The address.
+        url: String,
+        /// Why not.
+        #[source]
+        cause: Box<tokens::TokenFault>,
     },
     /// The whole answer took too long.
     #[error("`{url}` took longer than {bound:?}")]
@@ -239,6 +249,8 @@ impl Outbound {
     /// Asks, follows redirects, and gives back the first answer that is none.
     pub async fn open(&self, ask: Ask<'_>) -> Result<Reply, OutboundFault> {
         let mut url = ask.url.clone();
+        let scope = ask.reach.tokens_for(&url).and_then(|tokens| tokens.scope_of(&url));
+        let mut renewed = false;
         for _ in 0..=MAX_REDIRECTS {
             ask.reach
                 .check(&url)
@@ -256,10 +268,26 @@ impl Outbound {
             if ask.encoding == Encoding::Verbatim {
                 request = request.header(ACCEPT_ENCODING, "identity");
             }
-            if let Some(credentials) = ask.reach.credentials_for(&url) {
+            let tokens = ask.reach.tokens_for(&url).zip(scope.as_deref());
+            let token = tokens.and_then(|(tokens, scope)| tokens.kept(scope));
+            let credentials = token.clone().or_else(|| ask.reach.credentials_for(&url));
+            if let Some(credentials) = credentials {
                 request = request.header(AUTHORIZATION, credentials);
             }
             let response = request.send().await.map_err(|cause| unsent(&url, cause))?;
+            if response.status() == StatusCode::UNAUTHORIZED
+                && !std::mem::replace(&mut renewed, true)
+                && let Some((tokens, scope)) = tokens
+                && let Some(challenge) = tokens::Challenge::of(response.headers())
+            {
+                let renewing = tokens.renew(self, ask.reach, &challenge, scope, token.as_ref());
+                // A request for a token is one of those that are made here.
+                Box::pin(renewing).await.map_err(|cause| OutboundFault::NoToken {
+                    url: url.to_string(),
+                    cause: Box::new(cause),
+                })?;
+                continue;
+            }
             if !redirects(response.status()) {
                 return Ok(Reply { response });
             }

@@ -59,6 +59,7 @@ pub(crate) const SECTIONS: &[Section] = &[
     registries::Npm::SECTION,
     registries::Cargo::SECTION,
     registries::Go::SECTION,
+    registries::Docker::SECTION,
     policy::Policy::SECTION,
     sources::Osv::SECTION,
     sources::OpenSsf::SECTION,

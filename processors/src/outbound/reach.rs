@@ -4,13 +4,13 @@
 //! The upstream's own origin may stand anywhere. Every other one must have a public address: an
 //! index must not send us into our own network.
 
-use std::{collections::BTreeSet, fmt, net::IpAddr};
+use std::{collections::BTreeSet, fmt, net::IpAddr, sync::Arc};
 
 use base64::Engine as _;
 use http::HeaderValue;
 use reqwest::Url;
 
-use super::public::public;
+use super::{public::public, tokens::Tokens};
 
 /// Scheme, host and port.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -71,11 +71,15 @@ pub enum ReachFault {
 #[derive(Debug, Clone)]
 pub struct Reach {
     home: Origin,
-    /// Marked as sensitive: not shown by `Debug` either.
-    credentials: Option<HeaderValue>,
+    /// Marked as sensitive: not shown by `Debug` either. With the only origin they are for.
+    credentials: Option<(Origin, HeaderValue)>,
     beside: BTreeSet<Origin>,
     /// What an operator named by hand, so it may stand inside a network as the upstream may.
     trusted: BTreeSet<Origin>,
+    /// Whether every public origin belongs to it.
+    public: bool,
+    /// The tokens the upstream wants to see, where it wants any.
+    tokens: Option<Arc<Tokens>>,
 }
 
 impl Reach {
@@ -84,12 +88,13 @@ impl Reach {
     pub fn of_upstream(url: &Url) -> Result<(Self, Url), ReachFault> {
         let home = Origin::of(url).ok_or(ReachFault::NotHttp)?;
         let mut bare = url.clone();
-        let credentials = credentials(url);
+        let credentials = credentials(url).map(|credentials| (home.clone(), credentials));
         if bare.set_username("").is_err() || bare.set_password(None).is_err() {
             return Err(ReachFault::NotHttp);
         }
         let (beside, trusted) = (BTreeSet::new(), BTreeSet::new());
-        Ok((Self { home, credentials, beside, trusted }, bare))
+        let reach = Self { home, credentials, beside, trusted, public: false, tokens: None };
+        Ok((reach, bare))
     }
 
     /// The same reach, and the origins of these addresses, wherever they stand: an operator's word,
@@ -112,6 +117,36 @@ impl Reach {
         reach
     }
 
+    /// The same reach, and every public origin: for what is verified by its digest, wherever it
+    /// comes from. What would leave HTTPS for HTTP does not become reachable.
+    #[must_use]
+    pub fn and_public(mut self) -> Self {
+        self.public = true;
+        self
+    }
+
+    /// The same reach, whose own origin is shown tokens that are fetched where it says.
+    #[must_use]
+    pub fn relaying(mut self, tokens: Arc<Tokens>) -> Self {
+        self.tokens = Some(tokens);
+        self
+    }
+
+    /// The tokens its own origin is shown, where an address is there.
+    pub(super) fn tokens_for(&self, url: &Url) -> Option<&Arc<Tokens>> {
+        self.tokens.as_ref().filter(|_| Origin::of(url).as_ref() == Some(&self.home))
+    }
+
+    /// The reach of a request for a token. The upstream's user name and password are shown where the
+    /// upstream says that its tokens are, and nowhere else.
+    pub(super) fn of_tokens(&self, realm: &Url) -> Self {
+        let mut reach = self.and([realm]);
+        (reach.public, reach.tokens) = (false, None);
+        let credentials = self.credentials.as_ref().map(|(_, credentials)| credentials.clone());
+        reach.credentials = Origin::of(realm).zip(credentials);
+        reach
+    }
+
     /// Whether an address may be fetched. What a name resolves to is seen only when it is: whoever
     /// connects elsewhere than to the upstream's own or trusted origin looks at that too.
     pub fn check(&self, url: &Url) -> Result<(), ReachFault> {
@@ -121,13 +156,17 @@ impl Reach {
         }
         if origin == self.home || self.trusted.contains(&origin) {
             Ok(())
-        } else if self.beside.contains(&origin) {
+        } else if self.beside.contains(&origin) || (self.public && !self.leaves_https(&origin)) {
             if origin.inside() { Err(ReachFault::Inside(origin)) } else { Ok(()) }
-        } else if &*self.home.scheme == "https" && &*origin.scheme == "http" {
+        } else if self.leaves_https(&origin) {
             Err(ReachFault::Downgrade)
         } else {
             Err(ReachFault::Elsewhere(origin))
         }
+    }
+
+    fn leaves_https(&self, origin: &Origin) -> bool {
+        &*self.home.scheme == "https" && &*origin.scheme == "http"
     }
 
     /// Whether an address may stand inside a network: the upstream's own origin, and what an
@@ -138,7 +177,8 @@ impl Reach {
 
     /// What the upstream wants to see of us, if the address is its own.
     pub(super) fn credentials_for(&self, url: &Url) -> Option<HeaderValue> {
-        self.credentials.clone().filter(|_| Origin::of(url).as_ref() == Some(&self.home))
+        let (whose, credentials) = self.credentials.as_ref()?;
+        (Origin::of(url).as_ref() == Some(whose)).then(|| credentials.clone())
     }
 }
 

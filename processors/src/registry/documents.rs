@@ -39,6 +39,12 @@ pub trait Source: fmt::Debug + Send + Sync + 'static {
     /// What a list is about, in messages: `project`, `package`, `crate`.
     const NOUN: &'static str;
 
+    /// How it is asked for.
+    const METHOD: Method = Method::GET;
+
+    /// Whether one that was there is given on when the upstream says that it is gone.
+    const OUTLIVES: bool = false;
+
     /// Where a list lies, below the upstream's address, which ends with a slash.
     fn url(base: &Url, key: &Self::Key) -> Url;
 
@@ -344,7 +350,7 @@ impl<S: Source> Inner<S> {
         };
         let with_list = old.filter(|old| old.document.is_some());
         let ask = Ask {
-            method: Method::GET,
+            method: S::METHOD,
             url: S::url(&self.base, key),
             reach: &self.reach,
             encoding: Encoding::Decoded,
@@ -373,8 +379,13 @@ impl<S: Source> Inner<S> {
                 StatusCode::NOT_FOUND
                 | StatusCode::GONE
                 | StatusCode::UNAVAILABLE_FOR_LEGAL_REASONS,
-                _,
-            ) => confirmed(None, Validators::default(), None),
+                old,
+            ) if !old.is_some_and(|old| {
+                S::OUTLIVES && old.confirmed_at.elapsed() < self.keeping.stale_for
+            }) =>
+            {
+                confirmed(None, Validators::default(), None)
+            }
             (status, _) => Err(DocumentsFault::Status { what: what::<S>(key), status }),
         }
     }

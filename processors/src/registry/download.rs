@@ -18,7 +18,7 @@ use std::{
 };
 
 use bytes::Bytes;
-use http::{HeaderMap, Method, StatusCode};
+use http::{HeaderMap, HeaderValue, Method, StatusCode, header::ACCEPT};
 pub use promise::Promise;
 pub use reader::read;
 use sha2::{Digest as _, Sha256 as Hasher};
@@ -60,6 +60,8 @@ pub struct Wanted {
     pub size: Option<u64>,
     /// Its media type.
     pub content_type: &'static str,
+    /// The media types it is asked for as, where the upstream has to be told.
+    pub accept: Option<&'static str>,
 }
 
 impl Wanted {
@@ -225,6 +227,18 @@ impl<C: CachePlugin> Downloads<C> {
         Self(Arc::new(inner))
     }
 
+    /// The same way, with other bounds.
+    #[must_use]
+    pub fn bounded(&self, bounds: Bounds) -> Self
+    where
+        C: Clone,
+    {
+        let Inner { cache, outbound, ledger, counters, lifecycle, .. } = &*self.0;
+        let (cache, outbound, ledger) = (cache.clone(), outbound.clone(), Arc::clone(ledger));
+        let (counters, lifecycle) = (Arc::clone(counters), lifecycle.clone());
+        Self::new(cache, outbound, ledger, counters, lifecycle, bounds)
+    }
+
     /// The cache behind them.
     pub fn cache(&self) -> &C {
         &self.0.cache
@@ -385,7 +399,7 @@ impl<C: CachePlugin> Downloads<C> {
             url: wanted.url.clone(),
             reach: &wanted.reach,
             encoding: Encoding::Verbatim,
-            headers: HeaderMap::new(),
+            headers: wanted.accept.map(accepting).unwrap_or_default(),
             trail,
         };
         self.0.counters.count(Count::UpstreamRequest);
@@ -486,6 +500,10 @@ impl<C: CachePlugin> Downloads<C> {
             warn!(error = %fault, "a rejected file could not be recorded");
         }
     }
+}
+
+fn accepting(types: &'static str) -> HeaderMap {
+    HeaderMap::from_iter([(ACCEPT, HeaderValue::from_static(types))])
 }
 
 struct Fetched {

@@ -357,7 +357,7 @@ impl<C: CachePlugin, V: Voice> Gate<C, V> {
     }
 
     /// Lets an allowed file through, and refuses a forbidden one; the refusal is on record.
-    async fn judged<I>(
+    pub async fn judged<I>(
         &self,
         artifact: &Artifact,
         dossier: &Arc<Dossier>,
@@ -473,7 +473,8 @@ impl<C: CachePlugin, V: Voice> Gate<C, V> {
         }
     }
 
-    fn no_file(fault: &DownloadFault) -> Otherwise {
+    /// There is no file.
+    pub fn no_file(fault: &DownloadFault) -> Otherwise {
         match fault {
             DownloadFault::NotFound(_) => {
                 let why = "the upstream lists this file, but does not have it";

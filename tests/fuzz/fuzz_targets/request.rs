@@ -8,7 +8,7 @@ use libfuzzer_sys::fuzz_target;
 use weir_processors::registry::{
     answer::Answer,
     asking::Asking,
-    cargo, go,
+    cargo, docker, go,
     npm::{self, negotiate::Form},
     plugin::Asked,
     pypi,
@@ -35,6 +35,7 @@ fuzz_target!(|data: &[u8]| {
         answered(npm::request::parse(&asked).map(|request| request.asking));
         answered(cargo::request::parse(&asked).map(|request| request.asking));
         answered(go::request::parse(&asked).map(|request| request.asking));
+        answered(docker::request::parse(&asked).map(|request| request.asking));
     }
 });
 

@@ -3,6 +3,7 @@
 mod cargo;
 mod clients;
 mod dashboard;
+mod docker;
 mod go;
 mod npm;
 mod pypi;

@@ -17,6 +17,7 @@ pub(crate) struct Registries {
     pub(crate) npm: Npm,
     pub(crate) cargo: Cargo,
     pub(crate) go: Go,
+    pub(crate) docker: Docker,
 }
 
 /// What is configured for an ecosystem, whichever it is.
@@ -61,13 +62,19 @@ pub(crate) const fn upstream_key(ecosystem: Ecosystem) -> &'static str {
 
 impl Registries {
     /// The ecosystems that can be served, in the order of the file.
-    pub(crate) fn all(&self) -> [Registry<'_>; 4] {
+    pub(crate) fn all(&self) -> [Registry<'_>; 5] {
         let go = Registry {
             checksum_database: self.go.checksum_database.as_deref(),
             private: &self.go.private,
             ..self.go.registry()
         };
-        [self.pypi.registry(), self.npm.registry(), self.cargo.registry(), go]
+        [
+            self.pypi.registry(),
+            self.npm.registry(),
+            self.cargo.registry(),
+            go,
+            self.docker.registry(),
+        ]
     }
 }
 
@@ -75,7 +82,7 @@ impl Registries {
 macro_rules! registry {
     (
         $(#[doc = $about:literal])+
-        $name:ident at $path:literal,
+        $name:ident at $path:literal, fresh for $ttl:expr,
         $(#[doc = $upstream:literal])+
         upstream
         $($(#[doc = $doc:literal])+ $key:ident: $type:ty = $default:expr,)*
@@ -92,7 +99,7 @@ macro_rules! registry {
                 /// addresses only.
                 trusted_origins: Vec<HttpUrl> = Vec::new(),
                 /// How long a list of versions is fresh.
-                page_ttl: Span = Span::seconds(5 * 60),
+                page_ttl: Span = Span::seconds($ttl),
                 /// How long an old list is given while the upstream fails.
                 stale_for: Span = Span::seconds(24 * 3600),
                 /// Whether a "no" is acted upon: `enforce`, or `audit`, which lets pass and records a
@@ -129,7 +136,7 @@ macro_rules! registry {
 
 registry! {
     /// Python packages, served below /pypi.
-    Pypi at "registries.pypi",
+    Pypi at "registries.pypi", fresh for 5 * 60,
     /// The index that is asked, up to and with its `simple/`. `weir init` asks this machine's own
     /// pip for it. A user name and a password in it are sent to its own host only.
     upstream
@@ -137,7 +144,7 @@ registry! {
 
 registry! {
     /// npm packages, served below /npm.
-    Npm at "registries.npm",
+    Npm at "registries.npm", fresh for 5 * 60,
     /// The registry that is asked. `weir init` asks this machine's own npm for it. A user name and a
     /// password in it are sent to its own host only.
     upstream
@@ -145,7 +152,7 @@ registry! {
 
 registry! {
     /// Rust crates, served below /cargo.
-    Cargo at "registries.cargo",
+    Cargo at "registries.cargo", fresh for 5 * 60,
     /// The sparse index that is asked, the folder of its `config.json`. `weir init` looks which one
     /// this machine's own cargo uses. A user name and a password in it are sent to its own host only.
     upstream
@@ -153,7 +160,7 @@ registry! {
 
 registry! {
     /// Go modules, served below /go.
-    Go at "registries.go",
+    Go at "registries.go", fresh for 5 * 60,
     /// The module proxy that is asked. `weir init` asks this machine's own go command for it. A user
     /// name and a password in it are sent to its own host only.
     upstream
@@ -162,4 +169,15 @@ registry! {
     checksum_database: Option<String> = None,
     /// Modules of which no checksum database may hear, as patterns of GOPRIVATE.
     private: Vec<String> = Vec::new(),
+}
+
+registry! {
+    /// Container images, served below /v2. A registry tells no time of an image, and the time that an
+    /// image tells of itself is whatever its builder wrote, so it counts for nothing: where
+    /// `min_age_hours` is set, no image passes.
+    Docker at "registries.docker", fresh for 3600,
+    /// The registry that is asked, as `https://registry.example`. No client on this machine tells
+    /// one, so without it no images are served. A user name and a password in it are sent to its own
+    /// host, and to where that host says that its tokens are.
+    upstream
 }

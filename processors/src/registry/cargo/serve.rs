@@ -169,6 +169,7 @@ fn artifact(
             shape: Shape::Any,
             size: None,
             content_type: "application/gzip",
+            accept: None,
         },
     })
 }

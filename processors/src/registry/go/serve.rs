@@ -228,6 +228,7 @@ fn artifact(
             shape: Shape::GoZip { prefix: format!("{module}@{version}/").into(), sum },
             size: None,
             content_type: "application/zip",
+            accept: None,
         },
     })
 }

@@ -318,6 +318,7 @@ fn artifact(
         shape: Shape::Any,
         size: None,
         content_type: "application/octet-stream",
+        accept: None,
     };
     let version = Some(release.version.clone());
     let published_at = release.published_at;

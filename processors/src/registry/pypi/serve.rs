@@ -122,6 +122,7 @@ fn wanted(index: &Documents<Simple>, document: &Document, filename: &Filename) -
             shape: Shape::Any,
             size: file.size,
             content_type: "application/octet-stream",
+            accept: None,
         });
     }
     let (of, sidecar) = filename.sidecar()?;
@@ -146,5 +147,6 @@ fn wanted(index: &Documents<Simple>, document: &Document, filename: &Filename) -
         shape: Shape::Any,
         size: None,
         content_type,
+        accept: None,
     })
 }

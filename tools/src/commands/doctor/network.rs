@@ -52,8 +52,8 @@ struct Probe {
     address: &'static str,
 }
 
-const fn probe(ecosystem: Ecosystem) -> Option<Probe> {
-    Some(match ecosystem {
+const fn probe(ecosystem: Ecosystem) -> Probe {
+    match ecosystem {
         Ecosystem::Pypi => Probe {
             what: "pypi upstream",
             path: "pip/",
@@ -78,15 +78,19 @@ const fn probe(ecosystem: Ecosystem) -> Option<Probe> {
             accept: "text/plain",
             address: "the module proxy, as `go env GOPROXY` prints it, without `direct`",
         },
-        // Has no section yet.
-        Ecosystem::Docker => return None,
-    })
+        Ecosystem::Docker => Probe {
+            what: "docker upstream",
+            path: "v2/",
+            accept: "application/json",
+            address: "the registry, without a path: https://registry.example",
+        },
+    }
 }
 
 pub(super) async fn check(config: &Config, offline: bool) -> Vec<Checked> {
     let mut checked = Vec::new();
     for registry in config.registries.all() {
-        let Some(probe) = probe(registry.ecosystem) else { continue };
+        let probe = probe(registry.ecosystem);
         checked.extend(upstream(config, &registry, &probe, offline).await);
     }
     let proxies = PROXY_VARIABLES.into_iter().filter(|name| environment::is_set(name));
@@ -123,6 +127,10 @@ async fn upstream(
     let shown = without_password(upstream.as_str());
     Some(match ask(upstream, probe).await {
         Ok(200) => Checked::ok(what, format!("{shown} answers")),
+        // Each repository is asked with a token of its own.
+        Ok(401) if registry.ecosystem == Ecosystem::Docker => {
+            Checked::ok(what, format!("{shown} answers, and asks for tokens"))
+        }
         Ok(status @ (401 | 403)) => Checked::fail(
             what,
             format!("{shown} answers {status}"),

@@ -18,7 +18,7 @@ use weir_processors::registry::cache::FileCache;
 use weir_processors::registry::ledger::Ledger;
 use weir_processors::registry::policy::Policy;
 use weir_processors::registry::setup::Parts;
-use weir_processors::registry::{cargo, go, keeper, npm, pypi};
+use weir_processors::registry::{cargo, docker, go, keeper, npm, pypi};
 
 use super::cache_dir;
 use crate::config::Config;
@@ -114,8 +114,7 @@ impl Shared<'_> {
             Ecosystem::Npm => packages.serving(plugin!(npm::Npm, registry, self), scope),
             Ecosystem::Cargo => packages.serving(plugin!(cargo::Cargo, registry, self), scope),
             Ecosystem::Go => packages.serving(plugin!(go::Go, registry, self), scope),
-            // Has no section yet, so nobody can have enabled it.
-            Ecosystem::Docker => packages,
+            Ecosystem::Docker => packages.serving(plugin!(docker::Docker, registry, self), scope),
         })
     }
 }
