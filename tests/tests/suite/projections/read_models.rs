@@ -9,6 +9,7 @@ use weir_events::{
         RuleRemoved,
         advisory::{AdvisoryPublished, AdvisoryWithdrawn, Withdrawal},
         blocklist::{BlocklistRuleAdded, STREAM},
+        policy::{WAIVERS, Waiver, WaiverExpired, WaiverGranted, WaiverRequested, WaiverRevoked},
         sync::{SyncFailed, SyncRequested, SyncStarted, SyncSucceeded},
     },
     timestamp::Timestamp,
@@ -345,6 +346,30 @@ async fn sources_stand_as_their_last_visits_ended() {
     worker.stop().await;
 }
 
+/// The n-th thing that happens to one of a few waivers.
+fn waived(n: u64) -> registry::Event {
+    let id = format!("w{}", n / 4 % 5);
+    let waiver = Waiver {
+        id: id.clone(),
+        ecosystem: Ecosystem::Npm,
+        package: "x".to_owned(),
+        versions: "*".to_owned(),
+        waives: vec![format!("A-{n}")],
+        token: None,
+        reason: "reviewed".to_owned(),
+        owner: "ann".to_owned(),
+        expires_at: Timestamp::from_micros(1_800_000_000_000_000),
+    };
+    let (requested_by, granted_by) = ("ann".to_owned(), "bob".to_owned());
+    match n % 4 {
+        0 => WaiverRequested { waiver, requested_by }.into(),
+        1 => WaiverGranted { waiver, requested_by, granted_by }.into(),
+        2 if n.is_multiple_of(3) => WaiverExpired { id }.into(),
+        2 => WaiverRevoked { id, revoked_by: granted_by, reason: "no more".to_owned() }.into(),
+        _ => blocked(n),
+    }
+}
+
 #[tokio::test]
 async fn every_read_model_is_the_same_rebuilt_in_large_batches_as_lived_in_small_ones() {
     let (stage, worker) = stage().await;
@@ -369,6 +394,7 @@ async fn every_read_model_is_the_same_rebuilt_in_large_batches_as_lived_in_small
         last = last.max(append(&stage, "registry/source/osv", &visit(n)).await);
         let listed: registry::Event = BlocklistRuleAdded { rule: rule("b", "*") }.into();
         last = last.max(append(&stage, STREAM, &[listed]).await);
+        last = last.max(append(&stage, WAIVERS, &[waived(n)]).await);
     }
     all_reach(&stage, last).await;
     for projection in all() {
