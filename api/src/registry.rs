@@ -2,6 +2,7 @@
 //! advisories.
 
 pub mod blocks;
+pub mod check;
 pub mod dashboard;
 pub mod explain;
 pub mod preview;
@@ -139,6 +140,7 @@ pub fn routes() -> OpenApiRouter<ApiState> {
         .merge(blocks::routes())
         .merge(explain::routes())
         .merge(preview::routes())
+        .merge(check::routes())
         .merge(dashboard::routes())
         .merge(sources::routes())
         .merge(waivers::routes())

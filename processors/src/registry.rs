@@ -26,6 +26,7 @@ pub mod setup;
 pub mod stats;
 
 pub mod cargo;
+pub mod check;
 pub mod docker;
 pub mod go;
 pub mod npm;

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 use crate::commands::{
-    completions, config, dead_letters, doctor, down, events, explain, init, migrate, path, replay,
-    rules, serve, sources, status, tail, token, verify, version, waivers,
+    check, completions, config, dead_letters, doctor, down, events, explain, init, migrate, path,
+    replay, rules, serve, sources, status, tail, token, verify, version, waivers,
 };
 use crate::config::logging::LogFormat;
 use crate::exit;
@@ -117,6 +117,8 @@ pub(crate) enum Command {
     Token(token::TokenCommand),
     /// Say what becomes of a version of a package, and everything known for and against it
     Explain(explain::ExplainArgs),
+    /// Say what becomes of everything that lock files and bills of materials name
+    Check(check::CheckArgs),
     /// Add, list and remove rules on packages
     #[command(subcommand)]
     Rules(rules::RulesCommand),

@@ -1,5 +1,6 @@
 //! One file per command: what its words and flags are, and what it does.
 
+pub(crate) mod check;
 pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod dead_letters;
@@ -60,6 +61,7 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<Exit, Failure> 
         Command::Verify(args) => verify::run(context, &args),
         Command::Token(command) => token::run(context, &command),
         Command::Explain(args) => explain::run(context, &args),
+        Command::Check(args) => check::run(context, &args),
         Command::Rules(command) => rules::run(context, &command),
         Command::Sources(args) => sources::run(context, &args),
         Command::Waivers(command) => waivers::run(context, &command),

@@ -58,7 +58,8 @@ pub(crate) async fn collect_within(
     }
 }
 
-pub(super) fn parse<T: DeserializeOwned>(headers: &HeaderMap, bytes: &[u8]) -> Result<T, Problem> {
+/// Reads a body of JSON.
+pub(crate) fn parse<T: DeserializeOwned>(headers: &HeaderMap, bytes: &[u8]) -> Result<T, Problem> {
     if !bytes.is_empty() && !is_json(headers) {
         let detail = "the body is not said to be JSON: send `content-type: application/json`";
         return Err(Problem::new(&UNSUPPORTED_MEDIA_TYPE, detail));

@@ -106,6 +106,8 @@ problems! {
         "The rule has the right shape, but not a meaning: `errors` names the field. Nothing was changed.";
     WAIVER_REFUSED UNPROCESSABLE_ENTITY "waiver_refused" "The waiver makes no sense"
         "The waiver has the right shape, but not a meaning: `errors` names the field. Nothing was changed.";
+    CHECK_REFUSED UNPROCESSABLE_ENTITY "check_refused" "The file cannot be read"
+        "What was sent to be checked is no file of its kind, or names too much; the detail says what and where.";
     TOKEN_REFUSED UNPROCESSABLE_ENTITY "token_refused" "The token cannot be issued"
         "What was asked for is no token: `errors` names the field. Nothing was issued.";
     POSITION_REFUSED UNPROCESSABLE_ENTITY "position_refused" "The position is not in the log"

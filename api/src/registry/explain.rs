@@ -121,6 +121,34 @@ impl From<&Arc<Objection>> for ObjectionView {
     }
 }
 
+/// What becomes of a version, in words.
+pub(super) struct Outcome {
+    pub(super) verdict: &'static str,
+    pub(super) told: Option<String>,
+    pub(super) waiver: Option<String>,
+    pub(super) fixes: Option<String>,
+}
+
+impl Outcome {
+    pub(super) fn of(verdict: &Verdict) -> Self {
+        let (told, waiver, fixes) = match verdict {
+            Verdict::Allow => (None, None, None),
+            Verdict::Block(objection) | Verdict::Warn(objection) => {
+                (Some(objection.to_string()), None, None)
+            }
+            Verdict::Excused(Excuse::Waiver { id, .. }) => (None, Some(id.clone()), None),
+            Verdict::Excused(Excuse::Fix { advisory }) => (None, None, Some(advisory.clone())),
+        };
+        let verdict = match verdict {
+            Verdict::Allow => "allow",
+            Verdict::Excused(_) => "excused",
+            Verdict::Warn(_) => "warn",
+            Verdict::Block(_) => "block",
+        };
+        Self { verdict, told, waiver, fixes }
+    }
+}
+
 /// Says what becomes of a version, with everything that is known
 #[utoipa::path(
     get, path = "/api/registry/explain", tag = "registry", operation_id = "explain",
@@ -158,24 +186,12 @@ async fn explain(
     let now = state.door().now();
     let dossier = state.packages().facts()?.about(ecosystem, &package, token.as_deref(), now);
     let verdict = dossier.judge(&candidate);
-    let (told, waiver, fixes) = match &verdict {
-        Verdict::Allow => (None, None, None),
-        Verdict::Block(objection) | Verdict::Warn(objection) => {
-            (Some(objection.to_string()), None, None)
-        }
-        Verdict::Excused(Excuse::Waiver { id, .. }) => (None, Some(id.clone()), None),
-        Verdict::Excused(Excuse::Fix { advisory }) => (None, None, Some(advisory.clone())),
-    };
+    let Outcome { verdict, told, waiver, fixes } = Outcome::of(&verdict);
     Ok(Json(Explained {
         ecosystem,
         package: normalise(ecosystem, &package).into_owned(),
         version,
-        verdict: match &verdict {
-            Verdict::Allow => "allow",
-            Verdict::Excused(_) => "excused",
-            Verdict::Warn(_) => "warn",
-            Verdict::Block(_) => "block",
-        },
+        verdict,
         told,
         waiver,
         fixes,

@@ -30,7 +30,8 @@ fuzz_target!(|data: &[u8]| {
     let (base, body) = ("https://weir.example", Bytes::new());
     let _form = Form::wanted(&headers);
     for method in [&Method::GET, &Method::POST] {
-        let asked = Asked { method, path, query, headers: &headers, base, body: &body, as_of: None };
+        let asked =
+            Asked { method, path, query, headers: &headers, base, body: &body, as_of: None };
         answered(pypi::request::parse(&asked).map(|request| request.asking));
         answered(npm::request::parse(&asked).map(|request| request.asking));
         answered(cargo::request::parse(&asked).map(|request| request.asking));

@@ -1,6 +1,7 @@
 //! Real package clients install through Weir from the real upstreams, and are told why not.
 
 mod cargo;
+mod check;
 mod clients;
 mod dashboard;
 mod docker;

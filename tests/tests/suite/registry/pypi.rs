@@ -40,7 +40,7 @@ async fn weir() -> (Place, Weir) {
 }
 
 /// A client with no configuration of the machine's own beside what the test gives it.
-fn clean(command: &mut Command, home: &Path) -> Output {
+pub(super) fn clean(command: &mut Command, home: &Path) -> Output {
     for (name, _) in std::env::vars_os() {
         let name = name.to_string_lossy().into_owned();
         if name.starts_with("PIP_") || name.starts_with("UV_") {

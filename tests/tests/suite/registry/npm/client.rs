@@ -12,17 +12,18 @@ use weir_tests::{database::weir_binary, weir::Place};
 
 /// A client, in the version that `tools/test` installs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Client {
+pub(in crate::registry) enum Client {
     Npm,
     Pnpm,
     Yarn,
     Bun,
 }
 
-pub(super) const CLIENTS: [Client; 4] = [Client::Npm, Client::Pnpm, Client::Yarn, Client::Bun];
+pub(in crate::registry) const CLIENTS: [Client; 4] =
+    [Client::Npm, Client::Pnpm, Client::Yarn, Client::Bun];
 
 /// The registry that this machine's own npm uses, with a slash at its end.
-pub(super) fn upstream() -> String {
+pub(in crate::registry) fn upstream() -> String {
     let answer = Command::new("npm").args(["config", "get", "registry"]).output();
     let answer = String::from_utf8(answer.expect("npm: run tools/test").stdout).expect("text");
     format!("{}/", answer.trim().trim_end_matches('/'))
@@ -38,7 +39,7 @@ impl Client {
         }
     }
 
-    const fn lock_file(self) -> &'static str {
+    pub(in crate::registry) const fn lock_file(self) -> &'static str {
         match self {
             Self::Npm => "package-lock.json",
             Self::Pnpm => "pnpm-lock.yaml",
@@ -56,7 +57,7 @@ impl Client {
     }
 
     /// Makes a project that asks for these packages.
-    pub(super) fn project(
+    pub(in crate::registry) fn project(
         self,
         place: &Place,
         folder: &str,
@@ -76,14 +77,14 @@ impl Client {
 
 /// A project of a client.
 #[derive(Debug)]
-pub(super) struct Project {
+pub(in crate::registry) struct Project {
     client: Client,
     folder: PathBuf,
 }
 
 impl Project {
     /// Installs it from a registry.
-    pub(super) fn install(&self, registry: &str) -> Output {
+    pub(in crate::registry) fn install(&self, registry: &str) -> Output {
         let cache = self.folder.join("cache");
         let cache = cache.to_str().expect("a path of text");
         let flag = |name: &str, value: &str| format!("--{name}={value}");
@@ -126,8 +127,13 @@ impl Project {
         self.run(&arguments)
     }
 
+    /// Where it is.
+    pub(in crate::registry) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
     /// Asks npm something in this project.
-    pub(super) fn npm(&self, question: &[&str], registry: &str) -> Output {
+    pub(in crate::registry) fn npm(&self, question: &[&str], registry: &str) -> Output {
         let mut arguments: Vec<_> = question.iter().map(|word| (*word).to_owned()).collect();
         arguments.push(format!("--registry={registry}"));
         arguments.push(format!("--cache={}", self.folder.join("cache").display()));
@@ -163,7 +169,7 @@ impl Project {
 
     /// What is installed: every file by its hash, every link by where it leads. What clients keep
     /// for themselves beside it, with times and addresses in it, is left out.
-    pub(super) fn tree(&self) -> BTreeMap<String, String> {
+    pub(in crate::registry) fn tree(&self) -> BTreeMap<String, String> {
         let modules = self.folder.join("node_modules");
         let mut tree = BTreeMap::new();
         walk(&modules, &modules, &mut tree);
@@ -171,7 +177,7 @@ impl Project {
     }
 
     /// Its lock file, with the address of the registry taken out.
-    pub(super) fn lock(&self, registry: &str) -> String {
+    pub(in crate::registry) fn lock(&self, registry: &str) -> String {
         let lock = self.folder.join(self.client.lock_file());
         let lock = fs::read_to_string(lock).expect("a lock file").replace(registry, "REGISTRY/");
         if self.client != Client::Bun {
@@ -184,7 +190,7 @@ impl Project {
     }
 
     /// The installed version of a package.
-    pub(super) fn installed(&self, package: &str) -> String {
+    pub(in crate::registry) fn installed(&self, package: &str) -> String {
         let modules = self.folder.join("node_modules");
         let hoisted = [modules.join(package), modules.join(".pnpm/node_modules").join(package)];
         let package = hoisted.iter().find(|folder| folder.exists()).expect("an installed package");
