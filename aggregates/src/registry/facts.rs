@@ -217,7 +217,9 @@ impl Facts {
         let missing = required
             .find(|required| required.ecosystem == ecosystem && !was_read(&required.source))?;
         let source = missing.source.clone();
-        let reason = format!("the source {source} has never been read, so nothing is let through");
+        let reason = format!(
+            "the source {source} has never been read, so nothing is let through: see `weir sources`"
+        );
         Some(Arc::new(Objection {
             source,
             reason,
