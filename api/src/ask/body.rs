@@ -19,6 +19,12 @@ use crate::{
 /// The largest JSON body.
 const MAX_BODY_BYTES: usize = 1 << 20;
 
+/// How much of a body that is too large is let go by before it is refused.
+const MAX_DRAINED_BYTES: usize = 16 << 20;
+
+/// How long that may take.
+const MAX_DRAINING: Duration = Duration::from_secs(1);
+
 /// How long a body may take to arrive.
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -33,6 +39,22 @@ pub(super) async fn collect(headers: &HeaderMap, body: Body) -> Result<Bytes, Pr
     collect_within(headers, body, MAX_BODY_BYTES).await
 }
 
+/// Lets a body that is refused go by for a moment: who writes all of it before it reads would see a
+/// broken connection instead of the answer.
+async fn drain(mut body: Body) {
+    let draining = async {
+        let mut n_bytes = 0;
+        while let Some(Ok(frame)) = body.frame().await {
+            n_bytes += frame.data_ref().map_or(0, Bytes::len);
+            if n_bytes > MAX_DRAINED_BYTES {
+                break;
+            }
+        }
+    };
+    // However it ends, the answer is the same.
+    drop(tokio::time::timeout(MAX_DRAINING, draining).await);
+}
+
 /// Takes a body of any kind, up to a bound of its own.
 pub(crate) async fn collect_within(
     headers: &HeaderMap,
@@ -44,6 +66,7 @@ pub(crate) async fn collect_within(
     let declared = headers.get(http::header::CONTENT_LENGTH);
     let declared = declared.and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
     if declared.is_some_and(|length| length > max_bytes as u64) {
+        drain(body).await;
         return Err(too_large());
     }
     let limited = Limited::new(body, max_bytes).collect();
