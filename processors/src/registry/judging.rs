@@ -5,6 +5,7 @@ use std::sync::Arc;
 use weir_aggregates::registry::{
     dossier::Dossier,
     verdict::{Candidate, Objection},
+    version::Version,
 };
 use weir_events::timestamp::Timestamp;
 
@@ -38,4 +39,10 @@ impl<'a> Judging<'a> {
     pub const fn ripens_at(&self) -> Option<Timestamp> {
         self.ripens_at
     }
+}
+
+/// The better choice of two versions: a final release before any prerelease, then the newer one.
+#[must_use]
+pub fn better<'a>(a: Option<&'a Version>, b: Option<&'a Version>) -> Option<&'a Version> {
+    [a, b].into_iter().flatten().max_by_key(|version| (!version.prerelease(), *version))
 }

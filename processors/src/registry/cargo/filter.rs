@@ -4,7 +4,10 @@ use weir_aggregates::registry::{dossier::Dossier, version::Version};
 use weir_events::{registry::Mask, timestamp::Timestamp};
 
 use super::document::Document;
-use crate::registry::{gate::Changed, judging::Judging};
+use crate::registry::{
+    gate::Changed,
+    judging::{Judging, better},
+};
 
 /// What becomes of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,11 +79,6 @@ pub fn filter(document: &Document, dossier: &Dossier) -> Filtered {
     let newest_allowed = newest.map(ToString::to_string);
     let ripens_at = judging.ripens_at();
     Filtered { lines, hidden, marked, newest_allowed, ripens_at }
-}
-
-/// The better choice of two versions: a final release before any prerelease, then the newer one.
-fn better<'a>(a: Option<&'a Version>, b: Option<&'a Version>) -> Option<&'a Version> {
-    [a, b].into_iter().flatten().max_by_key(|version| (!version.prerelease(), *version))
 }
 
 #[cfg(test)]

@@ -5,7 +5,10 @@ use weir_aggregates::registry::{dossier::Dossier, verdict::Candidate, version::V
 use weir_events::{registry::Mask, timestamp::Timestamp};
 
 use super::document::List;
-use crate::registry::{gate::Changed, judging::Judging};
+use crate::registry::{
+    gate::Changed,
+    judging::{Judging, better},
+};
 
 /// What becomes of a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,8 +65,7 @@ pub fn filter(list: &List, dossier: &Dossier, ages: &[(String, Option<Timestamp>
             }
         };
         if allowed {
-            let better = newest.into_iter().chain([&listed.version]);
-            newest = better.max_by_key(|version| (!version.prerelease(), *version));
+            newest = better(newest, Some(&listed.version));
         }
         stays.push(stay);
     }

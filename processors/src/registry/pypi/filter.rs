@@ -13,7 +13,10 @@ use weir_events::{
 };
 
 use super::document::{Document, Yanked};
-use crate::registry::{gate::Changed, judging::Judging};
+use crate::registry::{
+    gate::Changed,
+    judging::{Judging, better},
+};
 
 /// What becomes of a file in a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -121,11 +124,6 @@ fn fate_of(objection: &Objection) -> Fate {
         Mask::Mark => Fate::Mark(objection.to_string().into()),
         Mask::DenyOnly => Fate::Keep,
     }
-}
-
-/// The better choice of two versions: a final release before any prerelease, then the newer one.
-fn better<'a>(a: Option<&'a Version>, b: Option<&'a Version>) -> Option<&'a Version> {
-    [a, b].into_iter().flatten().max_by_key(|version| (!version.prerelease(), *version))
 }
 
 #[cfg(test)]
