@@ -6,6 +6,7 @@ pub mod blocklist;
 pub mod constraint;
 pub mod dossier;
 pub mod facts;
+pub mod impact;
 pub mod name;
 pub mod osv;
 pub mod pep440;

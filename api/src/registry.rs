@@ -5,22 +5,26 @@ pub mod blocks;
 pub mod check;
 pub mod dashboard;
 pub mod explain;
+pub mod impact;
 pub mod preview;
 pub mod rules;
 pub mod sources;
 pub mod waivers;
 
 use std::{
+    collections::HashSet,
+    io,
     sync::{Arc, RwLockReadGuard},
     time::Duration,
 };
 
 use axum::Router;
+use futures_util::future::BoxFuture;
 use utoipa_axum::router::OpenApiRouter;
 use weir_aggregates::{access::Scope, registry::facts::Facts};
 use weir_events::{position::Position, registry::Ecosystem};
 use weir_processors::registry::{
-    cache::{CachePlugin, CacheStats},
+    cache::{CacheKey, CachePlugin, CacheStats},
     plugin::RegistryPlugin,
     policy::Policy,
     stats::Stats,
@@ -45,12 +49,17 @@ pub struct Packages {
     policy: Option<Policy>,
     served: Vec<Served>,
     cache: Option<CacheLook>,
+    holds: Option<CacheHolds>,
     sources: Vec<SourceInfo>,
     routes: Router<ApiState>,
 }
 
 /// How full the cache is, whenever somebody looks.
 pub(crate) type CacheLook = Arc<dyn Fn() -> CacheStats + Send + Sync>;
+
+/// Which artifacts the cache holds, whenever somebody asks.
+pub(crate) type CacheHolds =
+    Arc<dyn Fn(Vec<CacheKey>) -> BoxFuture<'static, io::Result<HashSet<CacheKey>>> + Send + Sync>;
 
 /// An ecosystem that is served.
 #[derive(Clone)]
@@ -72,7 +81,13 @@ impl Packages {
     /// Keeps artifacts in a cache.
     #[must_use]
     pub fn keeping<C: CachePlugin>(self, cache: C) -> Self {
-        Self { cache: Some(Arc::new(move || cache.stats())), ..self }
+        let cache = Arc::new(cache);
+        let asked = Arc::clone(&cache);
+        let holds: CacheHolds = Arc::new(move |keys| {
+            let cache = Arc::clone(&asked);
+            Box::pin(async move { cache.held(keys).await })
+        });
+        Self { cache: Some(Arc::new(move || cache.stats())), holds: Some(holds), ..self }
     }
 
     /// Knows of these sources of advisories.
@@ -104,6 +119,14 @@ impl Packages {
     /// How full the cache is, where there is one.
     pub(crate) fn cache(&self) -> Option<CacheStats> {
         self.cache.as_ref().map(|look| look())
+    }
+
+    /// Of these artifacts, those that this instance's cache holds; none where there is none.
+    async fn held(&self, keys: Vec<CacheKey>) -> io::Result<HashSet<CacheKey>> {
+        match &self.holds {
+            Some(holds) => holds(keys).await,
+            None => Ok(HashSet::new()),
+        }
     }
 
     pub(crate) fn sources(&self) -> &[SourceInfo] {
@@ -139,6 +162,7 @@ pub fn routes() -> OpenApiRouter<ApiState> {
     rules::routes()
         .merge(blocks::routes())
         .merge(explain::routes())
+        .merge(impact::routes())
         .merge(preview::routes())
         .merge(check::routes())
         .merge(dashboard::routes())

@@ -17,7 +17,7 @@ use self::{
     policy::{SettingsChanged, WaiverExpired, WaiverGranted, WaiverRequested, WaiverRevoked},
     sync::{SyncFailed, SyncRequested, SyncStarted, SyncSucceeded},
 };
-use crate::codec::events;
+use crate::{codec::events, timestamp::Timestamp};
 
 events! {
     /// Events of subsystem `registry` (range 0x4000).
@@ -204,6 +204,9 @@ pub struct PackageAllowed {
     pub sha256: Option<String>,
     /// The policy it was judged by: the position of the last event that changed it.
     pub policy_revision: i64,
+    /// When it was published, where that was told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub published_at: Option<Timestamp>,
     /// What was said against it, where the ecosystem is audited only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warning: Option<Grounds>,

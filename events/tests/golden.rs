@@ -143,6 +143,7 @@ fn samples() -> Vec<codec::Encoded> {
             file: file.clone(),
             sha256: Some(sha256.clone()),
             policy_revision: 3,
+            published_at: None,
             warning: None,
             excuse: None,
         }

@@ -29,6 +29,19 @@ pub(crate) fn principal(event: &Recorded) -> Result<&str, ApplyFault> {
     meta::<Named<'_>>(event).map(|named| named.principal)
 }
 
+/// In whose name an event was recorded, and by the id of which token: two tokens may have one name.
+/// Empty where it was nobody at the API.
+pub(crate) fn who(event: &Recorded) -> Result<(&str, &str), ApplyFault> {
+    #[derive(Deserialize)]
+    struct Named<'a> {
+        principal: &'a str,
+        actor: &'a str,
+    }
+    let Named { principal, actor } = meta(event)?;
+    let (folder, id) = actor.rsplit_once('/').unwrap_or_default();
+    Ok((principal, if folder.ends_with("/user/agents") { id } else { "" }))
+}
+
 /// A part of an event's meta.
 pub(crate) fn meta<'a, T: Deserialize<'a>>(event: &'a Recorded) -> Result<T, ApplyFault> {
     rmp_serde::from_slice(&event.meta).map_err(|cause| ApplyFault::Undecodable {

@@ -56,6 +56,7 @@ pub fn allowed(n: u64) -> Event {
         file: format!("six-1.{n}.tar.gz"),
         sha256: None,
         policy_revision: 0,
+        published_at: None,
         warning: None,
         excuse: None,
     };

@@ -13,6 +13,7 @@ pub(crate) mod migrate;
 pub(crate) mod path;
 pub(crate) mod postgres;
 pub(crate) mod progress;
+pub(crate) mod registry;
 pub(crate) mod replay;
 pub(crate) mod rules;
 pub(crate) mod serve;
@@ -62,6 +63,7 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<Exit, Failure> 
         Command::Token(command) => token::run(context, &command),
         Command::Explain(args) => explain::run(context, &args),
         Command::Check(args) => check::run(context, &args),
+        Command::Registry(command) => registry::run(context, &command),
         Command::Rules(command) => rules::run(context, &command),
         Command::Sources(args) => sources::run(context, &args),
         Command::Waivers(command) => waivers::run(context, &command),

@@ -3,6 +3,7 @@
 //! [`set::AdvisorySet`] is folded from the log alone and answers for one package in
 //! microseconds; [`difference::Difference`] tells what of a source's records is news.
 
+pub mod called;
 pub mod difference;
 pub mod digest;
 pub mod finding;

@@ -68,6 +68,8 @@ problems! {
         "No source of advisories has this name. GET /api/security-sources lists them.";
     NO_SUCH_WAIVER NOT_FOUND "no_such_waiver" "There is no such waiver"
         "No waiver that is in force or waits has this id; perhaps it was revoked, or its time is over. GET /api/registry/waivers lists them all.";
+    NOTHING_CALLED_SO NOT_FOUND "nothing_called_so" "Nothing is called so"
+        "No advisory that is known now has this id or alias, and no rule in force has this id. GET /api/registry/explain names what is said against a version.";
     METHOD_NOT_ALLOWED METHOD_NOT_ALLOWED "method_not_allowed" "The method does not exist here"
         "The resource exists, but not with this method. The header Allow names those it has.";
     NOT_ACCEPTABLE NOT_ACCEPTABLE "not_acceptable" "No such representation"

@@ -5,7 +5,7 @@ mod evicted;
 mod files;
 mod repair;
 
-use std::{fs::File, io, sync::Arc};
+use std::{collections::HashSet, fs::File, io, sync::Arc};
 
 pub use evicted::{Evicted, Evictions};
 pub use files::FileCache;
@@ -59,6 +59,31 @@ impl CacheKey {
     /// What lies in a folder under a name.
     fn at(ecosystem: Ecosystem, folder: &str, file: &str) -> Option<Self> {
         Self::new(ecosystem, &folder.replace(SLASH, "/"), file)
+    }
+
+    /// Where a file lies that a decision let through, by what the log says of it. An ecosystem whose
+    /// names have several spellings keeps a file under the one it was asked for by, which the file's
+    /// own name tells; of a Go module, only the zip is kept.
+    #[must_use]
+    pub fn of_download(
+        ecosystem: Ecosystem,
+        package: &str,
+        version: &str,
+        file: &str,
+    ) -> Option<Self> {
+        match ecosystem {
+            Ecosystem::Pypi | Ecosystem::Npm => Self::new(ecosystem, package, file),
+            Ecosystem::Cargo => {
+                let file = file.to_ascii_lowercase();
+                let behind = format!("-{}.crate", version.to_ascii_lowercase());
+                Self::new(ecosystem, file.strip_suffix(&behind)?, &file)
+            }
+            Ecosystem::Go => {
+                let zip = file.strip_suffix(".zip").is_some();
+                if zip { Self::new(ecosystem, package, file) } else { None }
+            }
+            Ecosystem::Docker => Self::new(ecosystem, package, &file.replace(':', "-")),
+        }
     }
 
     /// The ecosystem.
@@ -133,6 +158,13 @@ pub struct CacheStats {
 pub trait CachePlugin: Send + Sync + 'static {
     /// An artifact, if it is here and whole.
     fn get(&self, key: &CacheKey) -> impl Future<Output = io::Result<Option<Cached>>> + Send;
+
+    /// Of these artifacts, those that are here. Looking does not count as use: what an operator only
+    /// asks after is forgotten no later for it.
+    fn held(
+        &self,
+        keys: Vec<CacheKey>,
+    ) -> impl Future<Output = io::Result<HashSet<CacheKey>>> + Send;
 
     /// A new file in the cache's own place: written to, verified, and then given to
     /// [`CachePlugin::set`], or dropped and gone.

@@ -18,6 +18,7 @@ pub fn allowed(artifact: &Artifact, dossier: &Dossier, verdict: &Verdict) -> Pac
         file: artifact.file.clone(),
         sha256: artifact.wanted.sha256.map(hex::encode),
         policy_revision: dossier.revision,
+        published_at: artifact.published_at,
         warning: match verdict {
             Verdict::Warn(objection) => Some(grounds(objection)),
             Verdict::Allow | Verdict::Excused(_) | Verdict::Block(_) => None,

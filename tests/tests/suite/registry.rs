@@ -6,6 +6,7 @@ mod clients;
 mod dashboard;
 mod docker;
 mod go;
+mod impact;
 mod npm;
 mod pypi;
 mod sources;

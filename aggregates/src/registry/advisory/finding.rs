@@ -89,6 +89,11 @@ impl<'a> Finding<'a> {
         self.speaker.statement.aliases()
     }
 
+    /// All names of the thing, as any of its records has them.
+    pub fn names(&self) -> impl Iterator<Item = &'a str> {
+        self.claims().flat_map(|claim| claim.statement.aliases().chain([claim.statement.id()]))
+    }
+
     /// Other records that say the same of this version, by source and id.
     pub fn also(&self) -> impl Iterator<Item = (&'a str, &'a str)> {
         let (speaker, rank) = (self.speaker, self.rank);

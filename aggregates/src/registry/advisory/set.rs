@@ -160,6 +160,12 @@ impl AdvisorySet {
             })
     }
 
+    /// All that is said, with the ecosystem it is about.
+    pub(super) fn statements(&self) -> impl Iterator<Item = (Ecosystem, &Statement)> {
+        let known = self.known.values().flatten();
+        known.flat_map(|(ecosystem, known)| known.iter().map(|ById(it)| (*ecosystem, &**it)))
+    }
+
     /// Starts a comparison with what a source says now.
     #[must_use]
     pub fn difference(&self, source: &str, ecosystem: Ecosystem) -> Difference {

@@ -5,6 +5,7 @@
 //! keeps a body and its description together, whoever replaces them at the same time.
 
 use std::{
+    collections::HashSet,
     fs::{self, File},
     io,
     path::{Path, PathBuf},
@@ -81,6 +82,10 @@ impl CachePlugin for FileCache {
         self.with(move |inner| inner.get(&key)).await
     }
 
+    async fn held(&self, keys: Vec<CacheKey>) -> io::Result<HashSet<CacheKey>> {
+        self.with(move |inner| Ok(keys.into_iter().filter(|key| inner.holds(key)).collect())).await
+    }
+
     async fn stage(&self) -> io::Result<NamedTempFile> {
         self.with(|inner| inner.workshop.stage()).await
     }
@@ -125,6 +130,13 @@ impl Inner {
 
     fn body(&self, key: &CacheKey) -> PathBuf {
         body(&self.root, key)
+    }
+
+    /// Whether an artifact is on disk and fits its description, whichever process kept it.
+    fn holds(&self, key: &CacheKey) -> bool {
+        let body = self.body(key);
+        let size = fs::metadata(&body).ok().map(|body| body.len());
+        size.is_some() && size == read_meta(&described(&body)).map(|meta| meta.size)
     }
 
     fn get(&self, key: &CacheKey) -> io::Result<Option<Cached>> {
@@ -289,6 +301,58 @@ mod tests {
 
     async fn open(root: &Path, max_bytes: u64) -> (FileCache, Repair) {
         FileCache::open(root.to_owned(), max_bytes).await.unwrap()
+    }
+
+    #[tokio::test]
+    async fn looking_for_artifacts_does_not_keep_them_longer() {
+        let root = tempfile::tempdir().unwrap();
+        let (cache, _) = open(root.path(), 10).await;
+        put(&cache, "a", b"alpha").await;
+        put(&cache, "b", b"beta!").await;
+        let keys = || ["a", "b", "c"].map(key).to_vec();
+        let held = cache.held(keys()).await.unwrap();
+        assert_eq!(held, HashSet::from(["a", "b"].map(key)));
+        // Room for two: the one that was used longest ago goes, however often it was looked for.
+        cache.held(vec![key("a")]).await.unwrap();
+        put(&cache, "c", b"gamma").await;
+        assert_eq!(cache.held(keys()).await.unwrap(), HashSet::from(["b", "c"].map(key)));
+        fs::write(root.path().join("files/pypi/six/b"), "cut").unwrap();
+        assert_eq!(cache.held(keys()).await.unwrap(), HashSet::from([key("c")]));
+    }
+
+    #[test]
+    fn what_a_decision_let_through_is_found_where_it_is_kept() {
+        for (ecosystem, package, version, file, wanted) in [
+            (Ecosystem::Pypi, "six", "1.0", "six-1.0.tar.gz", Some(("six", "six-1.0.tar.gz"))),
+            (
+                Ecosystem::Npm,
+                "@types/node",
+                "1.0.0",
+                "node-1.0.0.tgz",
+                Some(("@types/node", "node-1.0.0.tgz")),
+            ),
+            (
+                Ecosystem::Cargo,
+                "serde-json",
+                "1.0.0",
+                "Serde_JSON-1.0.0.crate",
+                Some(("serde_json", "serde_json-1.0.0.crate")),
+            ),
+            (Ecosystem::Cargo, "serde-json", "2.0.0", "serde_json-1.0.0.crate", None),
+            (Ecosystem::Go, "a.b/c", "v1.0.0", "v1.0.0.zip", Some(("a.b/c", "v1.0.0.zip"))),
+            (Ecosystem::Go, "a.b/c", "v1.0.0", "v1.0.0.info", None),
+            (
+                Ecosystem::Docker,
+                "library/alpine",
+                "3",
+                "sha256:0a",
+                Some(("library/alpine", "sha256-0a")),
+            ),
+        ] {
+            let key = CacheKey::of_download(ecosystem, package, version, file);
+            let found = key.as_ref().map(|key| (key.package(), key.file()));
+            assert_eq!(found, wanted, "{ecosystem} {package} {file}");
+        }
     }
 
     async fn put(cache: &FileCache, file: &str, body: &[u8]) {

@@ -22,7 +22,9 @@ use weir_projections::{
     log::causation,
     query::QueryFault,
     registry::{
-        block_log, blocked_packages, custom_rules, seen_versions, sync_status,
+        block_log, blocked_packages, custom_rules,
+        downloads::{self, Versions},
+        seen_versions, sync_status,
         traffic::{self, Counts, Step},
     },
 };
@@ -145,6 +147,7 @@ async fn traffic_is_counted_by_hour_and_ecosystem_and_by_day_and_package() {
         file: "left-pad-1.0.1.tgz".to_owned(),
         sha256: None,
         policy_revision: 1,
+        published_at: None,
         warning: None,
         excuse: None,
     };
@@ -186,6 +189,40 @@ async fn traffic_is_counted_by_hour_and_ecosystem_and_by_day_and_package() {
     assert_eq!(said, [("1.3", 1, 1), ("1.2", 1, 1), ("1.1", 1, 1), ("1.0", 1, 1), ("1.6", 1, 0)]);
     assert_eq!(of(&["nothing", "s*x"]).await.len(), 5);
     assert_eq!(of(&["si_", "s%", "left-pad"]).await, []);
+    let (pypi, npm) = (Ecosystem::Pypi, Ecosystem::Npm);
+    let mut of = Versions::default();
+    for (ecosystem, package, version) in
+        [(pypi, "six", "1.1"), (pypi, "six", "1.6"), (npm, "left-pad", ""), (npm, "six", "1.2")]
+    {
+        of.push(ecosystem, package, version);
+    }
+    let rows = downloads::list(database, &of, None, 10).await.expect("rows");
+    let said: Vec<_> = rows.iter().map(|r| (r.ecosystem, r.version.as_deref())).collect();
+    assert_eq!(said, [(npm, None), (pypi, Some("1.6")), (pypi, Some("1.1"))]);
+    assert!(rows.iter().all(|r| r.principal == "tester" && r.n_downloads == 1));
+    assert!(rows.iter().all(|r| r.first_at <= r.last_at && r.last_position < last.next()));
+    let next = downloads::list(database, &of, Some(rows[0].last_position), 1).await.expect("rows");
+    assert_eq!(next, rows[1..2]);
+    let totals = downloads::totals(database, &of).await.expect("rows");
+    let said: Vec<_> =
+        totals.iter().map(|r| (&*r.version, r.n_principals, r.n_downloads)).collect();
+    assert_eq!(said, [("", 1, 1), ("1.1", 1, 1), ("1.6", 1, 1)]);
+    assert_eq!(downloads::n_principals(database, &of).await.expect("a number"), 1);
+    assert_eq!(downloads::packages(database, pypi, "", 9).await.expect("rows"), ["six"]);
+    assert_eq!(downloads::packages(database, npm, "left-pad", 9).await.expect("rows"), [""; 0]);
+    let (mut after, mut files) = (None, Vec::new());
+    let names = ["six".to_owned(), "left-pad".to_owned()];
+    loop {
+        let page = downloads::files(database, pypi, &names, after.as_ref(), 3).await;
+        let page = page.expect("rows");
+        after = page.last().cloned();
+        files.extend(page.iter().map(|row| row.file.clone()));
+        if page.len() < 3 {
+            break;
+        }
+    }
+    let wanted: Vec<_> = (0..7).map(|n| format!("six-1.{n}.tar.gz")).collect();
+    assert_eq!(files, wanted);
     let one =
         traffic::top(database, Timestamp::EPOCH, Some(Ecosystem::Npm), 1).await.expect("rows");
     assert_eq!(one.iter().map(|r| r.package.as_str()).collect::<Vec<_>>(), ["left-pad"]);
