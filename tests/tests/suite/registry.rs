@@ -7,6 +7,7 @@ mod dashboard;
 mod docker;
 mod go;
 mod impact;
+mod matrix;
 mod npm;
 mod pypi;
 mod sources;

@@ -8,13 +8,16 @@ use std::{
 
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
+use weir_events::registry::Ecosystem;
 use weir_tests::{
+    advisories::{advisory, sign},
     deadline,
     weir::{Part, Place, Weir},
 };
 
-use super::said;
+use super::{matrix::shows_id, said};
 
+const GHSA: &str = "GHSA-w31r-w31r-w31r";
 const REASON: &str = "not reviewed by security yet";
 const INDEX: &str = "application/vnd.oci.image.index.v1+json";
 const IMAGE: &str = "application/vnd.oci.image.manifest.v1+json";
@@ -217,6 +220,26 @@ async fn a_blocked_tag_fails_under_every_mask_and_skopeo_prints_the_reason_and_t
         );
         assert!(tags.status.success(), "{}", said(&tags));
         assert_eq!(said(&tags).contains("\"2.0\""), mask == "deny-only", "{}", said(&tags));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_tag_that_an_advisory_is_about_fails_and_skopeo_prints_the_advisory() {
+    for mask in ["mark", "hide", "deny-only"] {
+        let policy = format!("policy:\n  vulnerability_mask: {mask}\n");
+        let (place, _registry, weir) = weir_with(&policy).await;
+        let mut about = advisory(Ecosystem::Docker, GHSA, "library/app", "2.0", None);
+        // Tags have no order: what is affected is named.
+        about.affected[0].windows.clear();
+        about.affected[0].versions = vec!["2.0".to_owned()];
+        sign(&mut about);
+        let at = place.publish(&about).await;
+        weir.client.judges_by(at).await;
+        let output = pull(&place, host(&weir), "app:2.0", "refused", &[]);
+        let told = said(&output);
+        assert!(!output.status.success(), "{mask}: {told}");
+        assert_eq!(told.contains(GHSA), shows_id("skopeo", mask), "{mask}: {told}");
+        pulled(&place, host(&weir), "app:1.0", "allowed");
     }
 }
 

@@ -24,7 +24,7 @@ use weir_tests::{
 };
 use zip::{ZipWriter, write::SimpleFileOptions};
 
-use super::said;
+use super::{matrix::shows_id, said};
 
 const GHSA: &str = "GHSA-w31r-w31r-w31r";
 const REASON: &str = "not reviewed by security yet";
@@ -261,6 +261,6 @@ async fn a_pinned_blocked_version_fails_and_the_go_command_shows_rule_and_adviso
         let at = place.publish(&advisory).await;
         weir.client.judges_by(at).await;
         let told = pinned("warned");
-        assert!(told.contains(GHSA), "{mask}: {told}");
+        assert_eq!(told.contains(GHSA), shows_id("go", mask), "{mask}: {told}");
     }
 }

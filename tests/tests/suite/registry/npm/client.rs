@@ -16,11 +16,13 @@ pub(in crate::registry) enum Client {
     Npm,
     Pnpm,
     Yarn,
+    /// The yarn of today, which has little but the name from the one of before.
+    Berry,
     Bun,
 }
 
-pub(in crate::registry) const CLIENTS: [Client; 4] =
-    [Client::Npm, Client::Pnpm, Client::Yarn, Client::Bun];
+pub(in crate::registry) const CLIENTS: [Client; 5] =
+    [Client::Npm, Client::Pnpm, Client::Yarn, Client::Berry, Client::Bun];
 
 /// The registry that this machine's own npm uses, with a slash at its end.
 pub(in crate::registry) fn upstream() -> String {
@@ -30,11 +32,12 @@ pub(in crate::registry) fn upstream() -> String {
 }
 
 impl Client {
-    const fn name(self) -> &'static str {
+    pub(in crate::registry) const fn name(self) -> &'static str {
         match self {
             Self::Npm => "npm",
             Self::Pnpm => "pnpm",
             Self::Yarn => "yarn",
+            Self::Berry => "berry",
             Self::Bun => "bun",
         }
     }
@@ -43,7 +46,7 @@ impl Client {
         match self {
             Self::Npm => "package-lock.json",
             Self::Pnpm => "pnpm-lock.yaml",
-            Self::Yarn => "yarn.lock",
+            Self::Yarn | Self::Berry => "yarn.lock",
             Self::Bun => "bun.lock",
         }
     }
@@ -51,7 +54,12 @@ impl Client {
     fn program(self) -> PathBuf {
         let binary = weir_binary();
         let target = binary.parent().and_then(Path::parent).expect("the target folder");
-        let program = target.join("tools/npm/node_modules/.bin").join(self.name());
+        // Both yarns call themselves `yarn`, so each lies in a folder of its own.
+        let (folder, name) = match self {
+            Self::Berry => ("berry", "yarn"),
+            Self::Npm | Self::Pnpm | Self::Yarn | Self::Bun => ("npm", self.name()),
+        };
+        let program = target.join("tools").join(folder).join("node_modules/.bin").join(name);
         assert!(program.exists(), "{} is missing: run tools/test", program.display());
         program
     }
@@ -71,6 +79,10 @@ impl Client {
             "dependencies": dependencies,
         });
         fs::write(folder.join("package.json"), package.to_string()).expect("write the project");
+        if self == Self::Berry {
+            // Says that this is a project, and not a part of one further up.
+            fs::write(folder.join("yarn.lock"), "").expect("write its lock file");
+        }
         Project { client: self, folder }
     }
 }
@@ -116,6 +128,21 @@ impl Project {
                 "--no-progress".to_owned(),
                 "--non-interactive".to_owned(),
             ],
+            Client::Berry => {
+                return self.run_with(
+                    &["install".to_owned()],
+                    &[
+                        ("YARN_NPM_REGISTRY_SERVER", registry),
+                        ("YARN_UNSAFE_HTTP_WHITELIST", "127.0.0.1"),
+                        ("YARN_GLOBAL_FOLDER", cache),
+                        ("YARN_NODE_LINKER", "node-modules"),
+                        ("YARN_ENABLE_IMMUTABLE_INSTALLS", "false"),
+                        ("YARN_ENABLE_TELEMETRY", "false"),
+                        ("YARN_HTTP_RETRY", "0"),
+                        ("YARN_NPM_MINIMAL_AGE_GATE", "0"),
+                    ],
+                );
+            }
             Client::Bun => vec![
                 "install".to_owned(),
                 flag("registry", registry),
@@ -141,6 +168,10 @@ impl Project {
     }
 
     fn run(&self, arguments: &[String]) -> Output {
+        self.run_with(arguments, &[])
+    }
+
+    fn run_with(&self, arguments: &[String], variables: &[(&str, &str)]) -> Output {
         let mut command = Command::new(self.client.program());
         for (name, _) in std::env::vars_os() {
             let upper = name.to_string_lossy().to_ascii_uppercase();
@@ -163,6 +194,7 @@ impl Project {
             .env("NPM_CONFIG_UPDATE_NOTIFIER", "false")
             .env("NO_COLOR", "1")
             .env("CI", "1")
+            .envs(variables.iter().copied())
             .output()
             .expect("run the client")
     }
@@ -201,10 +233,11 @@ impl Project {
 }
 
 fn walk(root: &Path, folder: &Path, tree: &mut BTreeMap<String, String>) {
-    const THEIRS: [&str; 6] = [
+    const THEIRS: [&str; 7] = [
         ".package-lock.json",
         ".modules.yaml",
         ".yarn-integrity",
+        ".yarn-state.yml",
         ".pnpm-workspace-state-v1.json",
         ".pnpm-workspace-state.json",
         ".pnpm/lock.yaml",
