@@ -17,6 +17,7 @@ pub mod verdict;
 pub mod version;
 pub mod visits;
 pub mod waiver;
+pub mod what_if;
 
 use std::collections::BTreeMap;
 

@@ -10,6 +10,7 @@ pub mod preview;
 pub mod rules;
 pub mod sources;
 pub mod waivers;
+pub mod what_if;
 
 use std::{
     collections::HashSet,
@@ -139,11 +140,16 @@ impl Packages {
 
     /// All that packages are judged by now. Not to be held while anything is waited for.
     fn facts(&self) -> Result<RwLockReadGuard<'_, Facts>, Problem> {
-        let Some(policy) = &self.policy else {
+        let facts = self.policy()?.facts();
+        facts.map_err(|unreadable| Problem::new(&NO_PACKAGES, unreadable.to_string()))
+    }
+
+    /// What packages are judged by.
+    fn policy(&self) -> Result<&Policy, Problem> {
+        self.policy.as_ref().ok_or_else(|| {
             let detail = "this process serves no packages; ask one that does";
-            return Err(Problem::new(&NO_PACKAGES, detail));
-        };
-        policy.facts().map_err(|unreadable| Problem::new(&NO_PACKAGES, unreadable.to_string()))
+            Problem::new(&NO_PACKAGES, detail)
+        })
     }
 
     /// Waits until this instance goes by what stands at a position: who was answered that a rule or
@@ -168,6 +174,7 @@ pub fn routes() -> OpenApiRouter<ApiState> {
         .merge(dashboard::routes())
         .merge(sources::routes())
         .merge(waivers::routes())
+        .merge(what_if::routes())
 }
 
 /// The ecosystem that was asked for, if one was.

@@ -285,6 +285,9 @@ pub struct PackageBlocked {
     /// The advisory that said no.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub evidence: Option<Evidence>,
+    /// When it was published, where that was told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub published_at: Option<Timestamp>,
 }
 
 /// A list of versions was answered with some hidden or marked.

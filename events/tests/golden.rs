@@ -159,6 +159,7 @@ fn samples() -> Vec<codec::Encoded> {
             mask: Mask::Hide,
             policy_revision: 3,
             evidence: None,
+            published_at: None,
         }
         .into(),
         MetadataFiltered {
@@ -317,7 +318,7 @@ proptest! {
     ) {
         let event = registry::Event::from(PackageBlocked {
             ecosystem: Ecosystem::Npm, package, version, file, source: "rules".to_owned(),
-            rule_id: None, reason, mask: Mask::Mark, policy_revision: revision, evidence: None,
+            rule_id: None, reason, mask: Mask::Mark, policy_revision: revision, evidence: None, published_at: None,
         });
         let encoded = event.encode().expect("bytes");
         let read = registry::Event::decode(encoded.kind, encoded.schema, &encoded.payload);

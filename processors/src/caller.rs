@@ -36,7 +36,13 @@ impl Caller {
     /// The id of the token that somebody at the API has shown.
     #[must_use]
     pub fn token(&self) -> Option<&str> {
-        let (folder, id) = self.actor.rsplit_once('/')?;
+        Self::token_of(&self.actor)
+    }
+
+    /// The same, by the actor path of who acted.
+    #[must_use]
+    pub fn token_of(actor: &str) -> Option<&str> {
+        let (folder, id) = actor.rsplit_once('/')?;
         folder.ends_with("/user/agents").then_some(id)
     }
 

@@ -24,6 +24,8 @@ pub mod lru;
 pub mod renderings;
 pub mod setup;
 pub mod stats;
+pub mod what_if;
+mod written;
 
 pub mod cargo;
 pub mod check;

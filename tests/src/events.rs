@@ -76,6 +76,7 @@ pub fn blocked(n: u64) -> Event {
         mask: Mask::Mark,
         policy_revision: 0,
         evidence: None,
+        published_at: None,
     };
     blocked.into()
 }

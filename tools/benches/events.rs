@@ -49,6 +49,7 @@ pub(crate) fn blocked(n: usize) -> Result<NewEvent, Fault> {
         mask: Mask::Mark,
         policy_revision: 1,
         evidence: None,
+        published_at: None,
     }
     .into();
     let meta = Meta {

@@ -1,5 +1,6 @@
 //! The way to a server: one HTTP client, problems as failures with a code and a remedy.
 
+pub(crate) mod lines;
 pub(crate) mod sse;
 pub(crate) mod stream;
 
@@ -211,6 +212,16 @@ fn problem(status: u16, retry_after: Option<u64>, body: &[u8]) -> Failure {
         return Failure::new(Exit::of_status(status), message)
             .hint("check the address: is there a Weir, or something in front of it?");
     };
+    told(status, retry_after, problem)
+}
+
+/// What a problem means that came after the answer had begun.
+pub(crate) fn failed(problem: &Value) -> Failure {
+    let status = problem["status"].as_u64().and_then(|status| u16::try_from(status).ok());
+    told(status.unwrap_or(500), None, problem.clone())
+}
+
+fn told(status: u16, retry_after: Option<u64>, problem: Value) -> Failure {
     let title = problem["title"].as_str().unwrap_or_default();
     let mut message = match problem["detail"].as_str() {
         Some(detail) if detail != title => format!("{title}: {detail}"),

@@ -67,6 +67,12 @@ impl Dossier {
         self
     }
 
+    /// The same, judging at another time.
+    #[must_use]
+    pub fn at(&self, now: Timestamp) -> Self {
+        Self { now, ..self.clone() }
+    }
+
     /// What sources say of the package.
     #[must_use]
     pub const fn said(&self) -> &Said {
@@ -120,9 +126,16 @@ impl Dossier {
     /// When a version that is too young now is old enough.
     #[must_use]
     pub fn ripens_at(&self, candidate: &Candidate<'_>) -> Option<Timestamp> {
+        self.ripe_at(candidate).filter(|at| *at > self.now)
+    }
+
+    /// When a version is old enough, whether that is over or not; `None` where its age does not count,
+    /// or nobody tells it.
+    #[must_use]
+    pub fn ripe_at(&self, candidate: &Candidate<'_>) -> Option<Timestamp> {
         let hours = i64::from(self.min_age_hours());
         let at = candidate.born_at()?.plus_seconds(hours * SECONDS_AN_HOUR);
-        (hours > 0 && at > self.now).then_some(at)
+        (hours > 0).then_some(at)
     }
 
     /// Every objection to a version, whatever is waived: the rules, the advisories that count, the

@@ -207,6 +207,23 @@ impl Facts {
         }
     }
 
+    /// Whether what is known about a package, given by its normalised name, may differ between tokens.
+    #[must_use]
+    pub fn tells_tokens_apart(&self, ecosystem: Ecosystem, package: &str) -> bool {
+        self.compiled_waivers.iter().any(|waiver| {
+            let CompiledWaiver { waiver, pattern, .. } = &**waiver;
+            waiver.ecosystem == ecosystem && waiver.token.is_some() && pattern.matches(package)
+        })
+    }
+
+    /// Before when [`Facts::about`] says what it says now, if nothing new is folded: the next end of a
+    /// waiver, if one ends.
+    #[must_use]
+    pub fn holds_until(&self, now: Timestamp) -> Option<Timestamp> {
+        let ends = self.compiled_waivers.iter().map(|waiver| waiver.waiver.expires_at);
+        ends.filter(|end| *end > now).min()
+    }
+
     /// What is said against everything, because a source that must be read first never was.
     fn unread(&self, ecosystem: Ecosystem) -> Option<Arc<Objection>> {
         let was_read = |source: &String| {

@@ -108,6 +108,8 @@ problems! {
         "The rule has the right shape, but not a meaning: `errors` names the field. Nothing was changed.";
     WAIVER_REFUSED UNPROCESSABLE_ENTITY "waiver_refused" "The waiver makes no sense"
         "The waiver has the right shape, but not a meaning: `errors` names the field. Nothing was changed.";
+    POLICY_REFUSED UNPROCESSABLE_ENTITY "policy_refused" "The policy makes no sense"
+        "A policy that is tried has the keys that the configuration has for judging, `rules` and `without`; `errors` says line and column. Nothing was tried.";
     CHECK_REFUSED UNPROCESSABLE_ENTITY "check_refused" "The file cannot be read"
         "What was sent to be checked is no file of its kind, or names too much; the detail says what and where.";
     TOKEN_REFUSED UNPROCESSABLE_ENTITY "token_refused" "The token cannot be issued"

@@ -2,6 +2,7 @@
 //! and which works the same behind a pooler.
 
 mod copy;
+pub mod kinds;
 
 use std::{ops::ControlFlow, sync::Arc};
 

@@ -51,6 +51,7 @@ pub fn blocked(artifact: &Artifact, dossier: &Dossier, objection: &Objection) ->
             digest: cited.digest.clone(),
             fixed_by: cited.fixed_by.clone(),
         }),
+        published_at: artifact.published_at,
     }
 }
 

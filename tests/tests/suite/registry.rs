@@ -12,6 +12,7 @@ mod npm;
 mod pypi;
 mod sources;
 mod waivers;
+mod what_if;
 
 use std::process::Output;
 

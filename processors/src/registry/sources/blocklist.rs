@@ -22,16 +22,14 @@ use std::{
 };
 
 use futures_util::future::BoxFuture;
-use serde::Deserialize;
-use serde_saphyr::Spanned;
 use weir_aggregates::registry::{
-    MAX_RULES, Refusal,
-    blocklist::{AT_ONCE, Blocklist, Replace, identified},
-    check, verdict,
+    MAX_RULES,
+    blocklist::{AT_ONCE, Blocklist, Replace},
+    verdict,
     visits::Part,
 };
 use weir_events::{
-    registry::{Ecosystem, Event, Mask, Rule, blocklist::STREAM},
+    registry::{Ecosystem, Event, Rule, blocklist::STREAM},
     stream::StreamName,
 };
 
@@ -41,6 +39,7 @@ use super::{
 use crate::{
     caller::Caller,
     door::{Door, DoorFault, ExecuteFault},
+    registry::written::{self, Written, Wrong},
 };
 
 /// The name of the source.
@@ -210,93 +209,27 @@ pub fn load(path: &Path) -> Result<Vec<Rule>, ListFault> {
     parse(&name, &text)
 }
 
-/// What a rule says in the file.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Written {
-    ecosystem: Spanned<String>,
-    package: Spanned<String>,
-    #[serde(default)]
-    versions: Option<Spanned<String>>,
-    reason: Spanned<String>,
-    #[serde(default)]
-    mask: Option<Spanned<String>>,
-}
-
 /// Reads the text of a blocklist; `name` is what messages call it.
 pub fn parse(name: &str, text: &str) -> Result<Vec<Rule>, ListFault> {
     if text.len() > MAX_BYTES {
         let what = format!("a blocklist has at most {MAX_BYTES} bytes");
         return Err(ListFault::NoList { place: name.to_owned(), what });
     }
-    let options = serde_saphyr::options! {
-        budget: serde_saphyr::budget! {
-            max_nodes: MAX_NODES,
-            max_events: 2 * MAX_NODES,
-            max_depth: 8,
-            max_documents: 1,
-            max_aliases: 1_000,
-            max_anchors: 1_000,
-            max_merge_keys: 1_000,
-            max_recorded_anchor_events: MAX_NODES,
-            max_recorded_anchor_bytes: MAX_BYTES,
-            max_total_scalar_bytes: MAX_BYTES,
-        },
-        alias_limits: serde_saphyr::alias_limits! {
-            max_total_replayed_events: MAX_NODES,
-        },
-    };
+    let no_list = |wrong: Wrong| ListFault::NoList { place: wrong.place(name), what: wrong.what };
+    let options = written::bounds(MAX_BYTES, MAX_NODES);
     let read: Result<Option<Vec<Written>>, serde_saphyr::Error> =
         serde_saphyr::from_str_with_options(text, options);
-    let written = read.map_err(|fault| {
-        let at = fault.location();
-        let place = at
-            .map_or_else(|| name.to_owned(), |at| format!("{name}:{}:{}", at.line(), at.column()));
-        let words = fault.without_snippet().to_string();
-        ListFault::NoList { place, what: format!("no list of rules: {words}") }
+    let list = read.map_err(|fault| {
+        let Wrong { at, what } = Wrong::read(&fault);
+        no_list(Wrong { at, what: format!("no list of rules: {what}") })
     })?;
-    written.unwrap_or_default().into_iter().map(|written| rule(name, written)).collect()
-}
-
-fn rule(name: &str, written: Written) -> Result<Rule, ListFault> {
-    let Written { ecosystem, package, versions, reason, mask } = written;
-    let wrong = |at: &Spanned<String>, what: String| {
-        let (line, column) = (at.referenced.line(), at.referenced.column());
-        ListFault::NoList { place: format!("{name}:{line}:{column}"), what }
-    };
-    let known = Ecosystem::find(&ecosystem.value).ok_or_else(|| {
-        let shown: String = ecosystem.value.chars().take(40).collect();
-        let all = Ecosystem::ALL.map(Ecosystem::as_str).join(", ");
-        wrong(&ecosystem, format!("no ecosystem is called `{shown}`; there are {all}"))
-    })?;
-    let masked = match &mask {
-        None => Mask::default(),
-        Some(mask) => Mask::find(&mask.value).ok_or_else(|| {
-            let shown: String = mask.value.chars().take(40).collect();
-            wrong(mask, format!("no mask is called `{shown}`; there are mark, hide, deny-only"))
-        })?,
-    };
-    let rule = identified(Rule {
-        id: String::new(),
-        ecosystem: known,
-        package: package.value.clone(),
-        versions: versions.as_ref().map_or_else(|| "*".to_owned(), |it| it.value.clone()),
-        reason: reason.value.clone(),
-        mask: masked,
-    });
-    check(&rule).map_err(|refusal| {
-        let at = match &refusal {
-            Refusal::BadConstraint { .. } => versions.as_ref().unwrap_or(&package),
-            Refusal::BadReason => &reason,
-            _ => &package,
-        };
-        wrong(at, refusal.to_string())
-    })?;
-    Ok(rule)
+    list.unwrap_or_default().iter().map(|it| written::rule(it).map_err(no_list)).collect()
 }
 
 #[cfg(test)]
 mod tests {
+    use weir_events::registry::Mask;
+
     use super::*;
 
     const LIST: &str = "\

@@ -10,7 +10,7 @@ use weir_log::{
 use weir_tests::{
     database::TestDatabase,
     deadline::PATIENCE,
-    events::{allowed, facts},
+    events::{allowed, blocked, facts},
 };
 
 /// An append of events as large as they may be.
@@ -81,4 +81,49 @@ async fn a_tail_hands_out_large_events_in_bounded_pages_from_memory_and_from_the
         assert_eq!(n_seen, n_events);
         assert!(n_pages >= 2, "{n_pages} pages");
     }
+}
+
+#[tokio::test]
+async fn some_kinds_are_read_out_of_the_whole_order_and_a_time_is_found_in_it() {
+    let database = TestDatabase::create().await;
+    let log = database.log().await;
+    let start = facts("s", &[allowed(1)]).recorded_at;
+    for n in 0..5 {
+        let mut append = facts("s", &[allowed(1), blocked(1)]);
+        append.recorded_at = start.plus_seconds(n * 10);
+        log.log.append(append).await.expect("append");
+    }
+    let head = log.log.head();
+    assert_eq!(head, Position(10));
+    let read = async |after: i64, last: i64, ranges: &[(i32, i32)]| {
+        let page = log.log.read_kinds(Position(after), Position(last), ranges).await.expect("read");
+        let positions = page.events.iter().map(|event| event.position.0).collect::<Vec<_>>();
+        (positions, page.upto.0)
+    };
+    assert_eq!(read(0, 10, &[(0x4002, 0x4002)]).await, (vec![1, 3, 5, 7, 9], 10));
+    assert_eq!(read(3, 8, &[(0x4003, 0x4003)]).await, (vec![4, 6, 8], 8));
+    assert_eq!(read(2, 4, &[(0x4002, 0x4002), (0x4003, 0x4fff)]).await, (vec![3, 4], 4));
+    assert_eq!(read(0, 10, &[(0x5000, 0x5fff)]).await, (vec![], 10));
+    for (seconds, before) in [(-1, 0), (0, 0), (1, 2), (10, 2), (40, 8), (41, 10)] {
+        let found = log.log.before(start.plus_seconds(seconds)).await.expect("read");
+        assert_eq!(found, Position(before), "{seconds} s");
+    }
+}
+
+#[tokio::test]
+async fn a_page_of_some_kinds_that_is_heavy_ends_early_and_says_where() {
+    let database = TestDatabase::create().await;
+    let log = database.log().await;
+    let n_events = 10 * (MAX_READ_BYTES / MAX_PAYLOAD_BYTES / 10 + 5);
+    for _ in 0..n_events / 10 {
+        log.log.append(huge(10)).await.expect("append");
+    }
+    let (mut after, mut n_read) = (Position::START, 0);
+    while after < log.log.head() {
+        let page = log.log.read_kinds(after, log.log.head(), &[(0x4002, 0x4002)]).await;
+        let page = page.expect("read");
+        assert!(page.upto > after && page.events.len() < n_events, "{}", page.upto);
+        (after, n_read) = (page.upto, n_read + page.events.len());
+    }
+    assert_eq!(n_read, n_events);
 }

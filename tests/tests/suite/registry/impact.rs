@@ -12,7 +12,7 @@ use super::{pypi::upstream, said};
 const GHSA: &str = "GHSA-w31r-w31r-w31r";
 
 /// The address of a file, as the project's page has it.
-async fn address(weir: &Weir, name: &str) -> String {
+pub(super) async fn address(weir: &Weir, name: &str) -> String {
     let page = weir.client.get("/pypi/simple/six/").await.expect(200);
     let file = page.body.split('"').find(|part| part.contains(name)).expect("the file");
     let file = file.split('#').next().expect("an address");

@@ -1,0 +1,317 @@
+//! A policy that may come to be, tried on the past: the decisions of the last days are read from the
+//! log in their order, and each is judged once more, by what is in force and by what is tried. Nothing
+//! is recorded.
+//!
+//! By the facts of now, it says what switching the policy on would have meant for what was asked for.
+//! By the facts as they stood, it says what the policy would have done then: the facts are folded from
+//! the first event on, beside the decisions.
+
+pub mod candidate;
+mod glance;
+
+use std::time::Duration;
+
+use tokio::time::Instant;
+use weir_aggregates::registry::{
+    facts::Facts,
+    name::normalise,
+    what_if::{About, Decision, Replay, difference::Difference, trial::Trial},
+};
+use weir_events::{
+    codec::CodecFault,
+    envelope::Recorded,
+    position::Position,
+    registry::{Ecosystem, Event},
+    timestamp::Timestamp,
+};
+use weir_log::{
+    Log,
+    read::{ReadFault, kinds::Sparse},
+};
+
+use self::glance::{Glance, Seen};
+use super::policy::{Policy, Unreadable};
+
+/// How much earlier than asked for the log is looked at: clocks of instances differ.
+const SKEW_SECONDS: i64 = 600;
+
+/// How long one piece of work takes, about, before it is told how far it came.
+const PIECE: Duration = Duration::from_millis(250);
+
+const DECISIONS: (i32, i32) = (0x4002, 0x4003);
+
+/// Decisions, and all that may be a fact: the whole subsystem, but what lists looked like and what
+/// became of files in the cache, of which there is most.
+const DECISIONS_AND_FACTS: [(i32, i32); 3] = [DECISIONS, (0x4005, 0x4007), (0x400a, 0x4fff)];
+
+/// By which facts the past is judged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum By {
+    /// By what is known now.
+    #[default]
+    Today,
+    /// By what was known when each was asked for.
+    Then,
+}
+
+impl By {
+    /// The name used in requests.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Today => "today",
+            Self::Then => "then",
+        }
+    }
+
+    /// Finds one by its name.
+    #[must_use]
+    pub fn find(name: &str) -> Option<Self> {
+        [Self::Today, Self::Then].into_iter().find(|it| it.as_str() == name)
+    }
+}
+
+/// What is tried, and on what.
+#[derive(Debug, Clone)]
+pub struct WhatIf {
+    /// The policy.
+    pub trial: Trial,
+    /// By which facts.
+    pub by: By,
+    /// From when on decisions count.
+    pub since: Timestamp,
+    /// As of when waivers count, by the facts of now.
+    pub now: Timestamp,
+    /// How many rows of each table are kept.
+    pub max_rows: usize,
+}
+
+/// The past cannot be read, or what it is judged by.
+#[derive(Debug, thiserror::Error)]
+pub enum WhatIfFault {
+    /// The log cannot be read.
+    #[error(transparent)]
+    Read(#[from] ReadFault),
+    /// The policy cannot be read.
+    #[error(transparent)]
+    Policy(#[from] Unreadable),
+    /// A fact of then cannot be read by this build.
+    #[error("could not read the policy event at position {position}")]
+    Undecodable {
+        /// Where it stands.
+        position: Position,
+        /// What is wrong with it.
+        #[source]
+        cause: CodecFault,
+    },
+    /// The judging broke off.
+    #[error("the judging broke off")]
+    Broken,
+}
+
+/// How far a trial came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Reached {
+    /// The position before the first event that is looked at.
+    pub first: Position,
+    /// How far the log was looked at.
+    pub upto: Position,
+    /// How far it will be.
+    pub last: Position,
+}
+
+impl Reached {
+    /// Whether that is all.
+    #[must_use]
+    pub fn done(&self) -> bool {
+        self.upto >= self.last
+    }
+}
+
+/// A trial under way. To drop it is to end it.
+#[derive(Debug)]
+pub struct Trying {
+    log: Log,
+    ranges: Vec<(i32, i32)>,
+    reached: Reached,
+    /// Read, and not judged yet.
+    page: Option<Sparse>,
+    work: Work,
+}
+
+impl Trying {
+    /// Begins: up to what the log holds now.
+    pub async fn begin(log: &Log, policy: &Policy, what: WhatIf) -> Result<Self, WhatIfFault> {
+        let WhatIf { trial, by, since, now, max_rows } = what;
+        let last = log.head();
+        let (facts, first, ranges) = match by {
+            By::Today => {
+                let first = log.before(since.plus_seconds(-SKEW_SECONDS)).await?;
+                (Known::Today(policy.clone(), now), first, vec![DECISIONS])
+            }
+            By::Then => {
+                let then = Known::Then(Box::default());
+                (then, Position::START, DECISIONS_AND_FACTS.to_vec())
+            }
+        };
+        let work = Work { replay: Replay::of(trial, max_rows), known: facts, since };
+        let reached = Reached { first, upto: first, last };
+        Ok(Self { log: log.clone(), ranges, reached, page: None, work })
+    }
+
+    /// How far it came.
+    #[must_use]
+    pub const fn reached(&self) -> Reached {
+        self.reached
+    }
+
+    /// What was found so far.
+    #[must_use]
+    pub const fn difference(&self) -> &Difference {
+        self.work.replay.difference()
+    }
+
+    /// Goes on for a moment.
+    pub async fn go_on(self) -> Result<Self, WhatIfFault> {
+        let Self { log, ranges, mut reached, mut page, mut work } = self;
+        let ends = Instant::now() + PIECE;
+        while !reached.done() && Instant::now() < ends {
+            let Sparse { events, upto } = match page.take() {
+                Some(page) => page,
+                None => log.read_kinds(reached.upto, reached.last, &ranges).await?,
+            };
+            // The next page is on its way while this one is judged.
+            let next = async {
+                let more = upto < reached.last;
+                let read = more.then(|| log.read_kinds(upto, reached.last, &ranges));
+                match read {
+                    Some(read) => read.await.map(Some),
+                    None => Ok(None),
+                }
+            };
+            let (next, judged) = tokio::join!(next, work.judge(events));
+            (page, work) = (next?, judged?);
+            reached.upto = upto;
+        }
+        Ok(Self { log, ranges, reached, page, work })
+    }
+}
+
+/// What is judged, and by what.
+#[derive(Debug)]
+struct Work {
+    replay: Replay,
+    known: Known,
+    since: Timestamp,
+}
+
+/// What is known.
+#[derive(Debug)]
+enum Known {
+    /// Now.
+    Today(Policy, Timestamp),
+    /// At each moment of the past.
+    Then(Box<Past>),
+}
+
+/// Facts as they stood, and whether they wait to be made ready.
+#[derive(Debug, Default)]
+struct Past {
+    facts: Facts,
+    unsettled: bool,
+}
+
+impl Work {
+    /// Judges decisions, away from the threads that serve.
+    async fn judge(self, page: Vec<Recorded>) -> Result<Self, WhatIfFault> {
+        let judging = tokio::task::spawn_blocking(move || self.judged(&page));
+        judging.await.map_err(|_| WhatIfFault::Broken)?
+    }
+
+    fn judged(mut self, page: &[Recorded]) -> Result<Self, WhatIfFault> {
+        for event in page {
+            if (DECISIONS.0..=DECISIONS.1).contains(&event.kind.0) {
+                if event.recorded_at >= self.since {
+                    self.look_at(event)?;
+                }
+            } else if let Known::Then(past) = &mut self.known
+                && past.fold(event)?
+            {
+                self.replay.forget();
+            }
+        }
+        Ok(self)
+    }
+
+    fn look_at(&mut self, event: &Recorded) -> Result<(), WhatIfFault> {
+        let payload = Glance::payload(event);
+        let seen = payload.as_deref().and_then(|payload| Glance::of(event, payload));
+        let Some(seen) = seen else {
+            self.replay.difference_mut().n_unreadable += 1;
+            return Ok(());
+        };
+        let decision = match seen {
+            Seen::AsOf => {
+                self.replay.difference_mut().n_as_of += 1;
+                return Ok(());
+            }
+            Seen::Decision(decision) => decision,
+        };
+        let Self { replay, known, .. } = self;
+        replay.judge(&decision, || known.about(&decision))
+    }
+}
+
+impl Known {
+    fn about(&mut self, decision: &Decision<'_>) -> Result<About, WhatIfFault> {
+        let Decision { ecosystem, package, token, at, .. } = *decision;
+        match self {
+            Self::Today(policy, now) => {
+                let facts = policy.facts()?;
+                let (from, until) = (Timestamp::EPOCH, Timestamp::from_micros(i64::MAX));
+                Ok(about(&facts, (ecosystem, package, token), *now, from, until))
+            }
+            Self::Then(past) => {
+                let facts = past.settled();
+                let until = facts.holds_until(at).unwrap_or(Timestamp::from_micros(i64::MAX));
+                Ok(about(facts, (ecosystem, package, token), at, at, until))
+            }
+        }
+    }
+}
+
+fn about(
+    facts: &Facts,
+    (ecosystem, package, token): (Ecosystem, &str, Option<&str>),
+    now: Timestamp,
+    from: Timestamp,
+    until: Timestamp,
+) -> About {
+    let dossier = facts.about(ecosystem, package, token, now);
+    let tells_tokens_apart = facts.tells_tokens_apart(ecosystem, &normalise(ecosystem, package));
+    About { dossier, tells_tokens_apart, from, until }
+}
+
+impl Past {
+    /// Folds an event, and says whether something else is known by it.
+    fn fold(&mut self, event: &Recorded) -> Result<bool, WhatIfFault> {
+        let undecodable = |cause| WhatIfFault::Undecodable { position: event.position, cause };
+        let decoded = event.decode::<Event>();
+        let decoded = decoded.unwrap_or(Err(CodecFault::UnknownKind(event.kind.0)));
+        let before = self.facts.revision();
+        self.facts.apply(event.position.0, &decoded.map_err(undecodable)?);
+        let changed = self.facts.revision() != before;
+        self.unsettled |= changed;
+        Ok(changed)
+    }
+
+    fn settled(&mut self) -> &Facts {
+        if std::mem::take(&mut self.unsettled) {
+            self.facts.settle();
+        }
+        &self.facts
+    }
+}
+
+#[cfg(test)]
+mod tests;
