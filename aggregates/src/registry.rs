@@ -11,6 +11,7 @@ pub mod name;
 pub mod osv;
 pub mod pep440;
 pub mod rule;
+pub mod seen;
 pub mod semver;
 pub mod settings;
 pub mod verdict;

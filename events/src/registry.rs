@@ -1,10 +1,11 @@
 //! What the package firewall did: decisions on downloads, what it hid, the rules it went by.
 //! Streams: `registry/rules`, `registry/decisions/<yyyy-mm-dd>/<ecosystem>` (append-only), and those
-//! of [`advisory`], [`blocklist`], [`policy`] and [`sync`].
+//! of [`advisory`], [`blocklist`], [`policy`], [`sighting`] and [`sync`].
 
 pub mod advisory;
 pub mod blocklist;
 pub mod policy;
+pub mod sighting;
 pub mod sync;
 
 use std::fmt;
@@ -15,6 +16,7 @@ use self::{
     advisory::{AdvisoryChanged, AdvisoryPublished, AdvisoryWithdrawn, Class, Severity},
     blocklist::{BlocklistRuleAdded, BlocklistRuleRemoved},
     policy::{SettingsChanged, WaiverExpired, WaiverGranted, WaiverRequested, WaiverRevoked},
+    sighting::VersionsSeen,
     sync::{SyncFailed, SyncRequested, SyncStarted, SyncSucceeded},
 };
 use crate::{codec::events, timestamp::Timestamp};
@@ -70,6 +72,8 @@ events! {
         0x401c v 1 WaiverExpired,
         /// Somebody asked for a source of advisories to be visited now.
         0x4028 v 1 SyncRequested,
+        /// Versions were there that this Weir had not seen before.
+        0x4034 v 1 VersionsSeen,
     }
 }
 

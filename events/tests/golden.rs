@@ -27,6 +27,7 @@ use weir_events::{
             EcosystemSettings, Mode, Required, Settings, SettingsChanged, Waiver, WaiverExpired,
             WaiverGranted, WaiverRequested, WaiverRevoked,
         },
+        sighting::VersionsSeen,
         sync::{SyncFailed, SyncRequested, SyncStarted, SyncSucceeded},
     },
     timestamp::Timestamp,
@@ -135,7 +136,7 @@ fn samples() -> Vec<codec::Encoded> {
         .into(),
     ];
     let source = "osv".to_owned();
-    let registry_events: [registry::Event; 23] = [
+    let registry_events: [registry::Event; 24] = [
         PackageAllowed {
             ecosystem,
             package: six.clone(),
@@ -240,6 +241,14 @@ fn samples() -> Vec<codec::Encoded> {
         BlocklistRuleAdded { rule: rule() }.into(),
         BlocklistRuleRemoved { id: rule().id }.into(),
         SyncRequested { source, believe_losses: true }.into(),
+        VersionsSeen {
+            ecosystem,
+            package: "six".to_owned(),
+            names: vec!["six-1.17.0.tar.gz".to_owned()],
+            first_look: false,
+            seen_at: Timestamp::from_micros(1_795_824_000_123_456),
+        }
+        .into(),
     ];
     let encode = |result: Result<codec::Encoded, _>| result.expect("a sample that can be encoded");
     log_events

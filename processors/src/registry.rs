@@ -23,6 +23,7 @@ pub mod ledger;
 pub mod lru;
 pub mod renderings;
 pub mod setup;
+pub mod sightings;
 pub mod stats;
 pub mod what_if;
 mod written;

@@ -55,8 +55,16 @@ impl Place {
     pub async fn publish(&self, advisory: &Advisory) -> i64 {
         let stream = advisory::stream(&advisory.source, advisory.ecosystem).expect("a stream");
         let event: Event = AdvisoryPublished { advisory: advisory.clone() }.into();
+        self.append(stream.as_str(), event).await
+    }
+
+    /// Puts a fact into the log, and answers where it stands.
+    ///
+    /// # Panics
+    /// When the log refuses it, or the place has no database of the tests.
+    pub async fn append(&self, stream: &str, event: Event) -> i64 {
         let log = self.database.as_ref().expect("a test database").log().await;
-        let appended = log.log.append(events::facts(stream.as_str(), &[event])).await;
+        let appended = log.log.append(events::facts(stream, &[event])).await;
         match appended.expect("append") {
             Outcome::Appended(appended) => appended.last.0,
             other => panic!("not appended: {other:?}"),

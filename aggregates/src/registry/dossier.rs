@@ -15,11 +15,16 @@ use weir_events::{
 use super::{
     advisory::{finding::Finding, set::Said},
     rule::CompiledRule,
+    seen::{Born, Clock, Seen},
     verdict::{AS_OF, Candidate, Excuse, MINIMUM_AGE, Objection, Verdict},
+    version::Version,
     waiver::CompiledWaiver,
 };
 
 const SECONDS_AN_HOUR: i64 = 3_600;
+
+/// How the digest of an image begins.
+const DIGEST: &str = "sha256:";
 
 /// Everything that is known about one package, for one who asks. Cheap to keep: what is large is
 /// shared.
@@ -42,6 +47,8 @@ pub struct Dossier {
     pub(super) unread: Option<Arc<Objection>>,
     /// As of when the registry is looked at: what came later is not there.
     pub(super) as_of: Option<Timestamp>,
+    /// What our own clock says, where it was asked.
+    pub(super) seen: Option<Arc<Seen>>,
 }
 
 impl Dossier {
@@ -71,6 +78,23 @@ impl Dossier {
     #[must_use]
     pub fn at(&self, now: Timestamp) -> Self {
         Self { now, ..self.clone() }
+    }
+
+    /// The same, with what our own clock says of the package. It is no part of the key: what was seen
+    /// once, and when, never changes.
+    #[must_use]
+    pub fn seeing(mut self, seen: Arc<Seen>) -> Self {
+        self.seen = Some(seen);
+        self
+    }
+
+    /// From when on the age of a version counts, and by which clock.
+    #[must_use]
+    pub fn born_at(&self, candidate: &Candidate<'_>) -> Option<Born> {
+        match &self.seen {
+            Some(seen) => seen.born_at(self.ecosystem, candidate, self.now),
+            None => candidate.born_at().map(|at| Born { at, clock: Clock::Registry }),
+        }
     }
 
     /// What sources say of the package.
@@ -134,7 +158,7 @@ impl Dossier {
     #[must_use]
     pub fn ripe_at(&self, candidate: &Candidate<'_>) -> Option<Timestamp> {
         let hours = i64::from(self.min_age_hours());
-        let at = candidate.born_at()?.plus_seconds(hours * SECONDS_AN_HOUR);
+        let at = self.born_at(candidate)?.at.plus_seconds(hours * SECONDS_AN_HOUR);
         (hours > 0).then_some(at)
     }
 
@@ -237,20 +261,31 @@ impl Dossier {
     /// What its age says against a version; one whose age nobody tells is too young (fail closed).
     fn young(&self, candidate: &Candidate<'_>) -> Option<Arc<Objection>> {
         let hours = self.min_age_hours();
-        if hours == 0 {
+        if hours == 0 || self.is_tag(candidate) {
             return None;
         }
-        let reason = match candidate.born_at() {
+        let reason = match self.born_at(candidate) {
             None => format!("nobody tells how old it is, and it must be {hours} h old"),
-            Some(born_at) => {
+            Some(Born { at, clock }) => {
                 self.ripens_at(candidate)?;
                 // As text of one value for a version, not one for each second that goes by.
-                format!("published at {born_at}, and it must be {hours} h old")
+                let known = match clock {
+                    Clock::Registry => "published at",
+                    Clock::Own => "first seen here at",
+                };
+                format!("{known} {at}, and it must be {hours} h old")
             }
         };
         let mask = self.settings.masks.young;
         let source = MINIMUM_AGE.to_owned();
         Some(Arc::new(Objection { source, reason, mask, rule_id: None, cited: None }))
+    }
+
+    /// Whether it is the tag of an image: it has no age of its own, and what it stands for has. That is
+    /// judged by its digest.
+    fn is_tag(&self, candidate: &Candidate<'_>) -> bool {
+        let tag = |version: &Version| !version.as_str().starts_with(DIGEST);
+        self.ecosystem == Ecosystem::Docker && candidate.version.is_some_and(tag)
     }
 
     /// The advisory because of which a version may be younger: it is what fixes it.

@@ -204,6 +204,7 @@ impl Facts {
             waivers,
             unread,
             as_of: None,
+            seen: None,
         }
     }
 
@@ -222,6 +223,12 @@ impl Facts {
     pub fn holds_until(&self, now: Timestamp) -> Option<Timestamp> {
         let ends = self.compiled_waivers.iter().map(|waiver| waiver.waiver.expires_at);
         ends.filter(|end| *end > now).min()
+    }
+
+    /// Whether it matters when this Weir first saw the versions of an ecosystem.
+    #[must_use]
+    pub fn watches(&self, ecosystem: Ecosystem) -> bool {
+        settings::of(&self.settings, ecosystem).min_age_hours > 0
     }
 
     /// What is said against everything, because a source that must be read first never was.

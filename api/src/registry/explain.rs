@@ -19,6 +19,8 @@ use weir_events::{
     timestamp::Timestamp,
 };
 
+use weir_processors::registry::sightings::recall;
+
 use crate::{
     ask::{Params, bad_parameter},
     auth::{By, needs::RulesRead},
@@ -58,6 +60,9 @@ pub struct Explained {
     /// When it was published, as far as it was told here.
     #[schema(value_type = Option<String>, format = DateTime)]
     published_at: Option<Timestamp>,
+    /// When this Weir saw it first, where a minimum age is in force.
+    #[schema(value_type = Option<String>, format = DateTime)]
+    first_seen_at: Option<Timestamp>,
     /// From when on it is old enough.
     #[schema(value_type = Option<String>, format = DateTime)]
     ripens_at: Option<Timestamp>,
@@ -184,12 +189,19 @@ async fn explain(
     let parsed = Version::parse(ecosystem, &version);
     let candidate = Candidate::published(Some(&parsed), published_at);
     let now = state.door().now();
-    let dossier = state.packages().facts()?.about(ecosystem, &package, token.as_deref(), now);
+    let mut dossier = state.packages().facts()?.about(ecosystem, &package, token.as_deref(), now);
+    let package = normalise(ecosystem, &package).into_owned();
+    let mut first_seen_at = None;
+    if dossier.counts_age() {
+        let seen = recall(state.door(), ecosystem, &package).await?;
+        first_seen_at = seen.first_seen_at(parsed.as_str());
+        dossier = dossier.seeing(Arc::new(seen));
+    }
     let verdict = dossier.judge(&candidate);
     let Outcome { verdict, told, waiver, fixes } = Outcome::of(&verdict);
     Ok(Json(Explained {
         ecosystem,
-        package: normalise(ecosystem, &package).into_owned(),
+        package,
         version,
         verdict,
         told,
@@ -197,6 +209,7 @@ async fn explain(
         fixes,
         objections: dossier.objections(&candidate).iter().map(ObjectionView::from).collect(),
         published_at,
+        first_seen_at,
         ripens_at: dossier.ripens_at(&candidate),
         n_rules: dossier.rules().len(),
         n_advisories: dossier.said().about().len(),

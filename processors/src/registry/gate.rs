@@ -20,6 +20,7 @@ use uuid::Uuid;
 use weir_aggregates::registry::{
     dossier::Dossier,
     facts::Facts,
+    name::normalise,
     verdict::{Candidate, Objection, Verdict},
     version::Version,
 };
@@ -40,6 +41,7 @@ use super::{
     policy::{Policy, Unreadable},
     renderings::Rendering,
     setup::Parts,
+    sightings::{Sightings, There},
     stats::{Count, Counters},
 };
 use crate::caller::Caller;
@@ -144,6 +146,7 @@ pub struct Gate<C, V> {
     policy: Policy,
     ledger: Arc<Ledger>,
     counters: Arc<Counters>,
+    sightings: Sightings,
     instance: Uuid,
     voice: PhantomData<V>,
 }
@@ -167,6 +170,7 @@ impl<C: CachePlugin, V: Voice> Gate<C, V> {
             policy,
             ledger,
             counters,
+            sightings: Sightings::default(),
             voice: PhantomData,
         }
     }
@@ -214,11 +218,47 @@ impl<C: CachePlugin, V: Voice> Gate<C, V> {
     ) -> Result<Arc<Dossier>, Otherwise> {
         let now = self.ledger.now();
         let about = self.policy.about(self.ecosystem, package, caller, now);
-        let dossier = about.map_err(|unreadable| Self::unreadable(&unreadable))?;
+        let mut dossier = about.map_err(|unreadable| Self::unreadable(&unreadable))?;
+        if dossier.counts_age() {
+            dossier = self.remembering(&dossier, package);
+        }
         Ok(match asking.as_of {
             Some(as_of) => Arc::new(Dossier::clone(&dossier).as_of(as_of)),
             None => dossier,
         })
+    }
+
+    /// Looks at what is there of a package, given by its normalised name, where it matters when that
+    /// was seen first: in a list, or by itself. To be done before anything asks [`Gate::about`] it.
+    pub async fn look<'a>(
+        &self,
+        package: &str,
+        list: Option<blake3::Hash>,
+        there: impl FnOnce() -> There<'a> + Send,
+        caller: &Caller,
+    ) -> Result<(), Otherwise> {
+        let known = list.is_some_and(|list| self.sightings.looked_at(package, &list));
+        if known || !self.watches()? {
+            return Ok(());
+        }
+        let looked = self.sightings.look(&self.ledger, package, list, &there(), caller).await;
+        looked.map_err(|fault| Self::unrecorded(&fault))
+    }
+
+    /// Whether it matters when the versions of packages were seen first.
+    pub fn watches(&self) -> Result<bool, Otherwise> {
+        Ok(self.facts()?.watches(self.ecosystem))
+    }
+
+    /// Whether a version was seen, as far as is known here.
+    pub fn has_seen(&self, package: &str, version: &str) -> bool {
+        self.sightings.has_seen(package, version)
+    }
+
+    /// The same dossier, with what was seen meanwhile.
+    pub fn remembering(&self, dossier: &Arc<Dossier>, package: &str) -> Arc<Dossier> {
+        let package = normalise(self.ecosystem, package);
+        Arc::new(Dossier::clone(dossier).seeing(self.sightings.known(&package)))
     }
 
     /// The live policy.

@@ -1,8 +1,12 @@
 //! Decisions of the firewall on their way into the log. Nothing passes unrecorded: who gets a fault
 //! here lets nothing through.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::{
+    convert::Infallible,
+    sync::{Mutex, MutexGuard, PoisonError},
+};
 
+use weir_aggregates::registry::seen::{self, Look, State, Watching};
 use weir_events::{
     position::Position,
     registry::{Ecosystem, Event, MetadataFiltered},
@@ -14,7 +18,7 @@ use weir_log::idempotency::CommandKey;
 use super::lru::Lru;
 use crate::{
     caller::Caller,
-    door::{Door, DoorFault},
+    door::{Door, DoorFault, ExecuteFault},
 };
 
 /// How many filtered answers are remembered as recorded, to spare the log the question.
@@ -36,7 +40,7 @@ enum Book {
     Door(Door),
     /// What a test looks at; `None` is a log that cannot be written.
     #[cfg(test)]
-    Memory(Mutex<Option<Vec<Event>>>),
+    Memory(Mutex<Option<Vec<Event>>>, std::sync::atomic::AtomicI64),
 }
 
 /// What is filtered: a package's answers in the one say nothing of those in the other.
@@ -54,6 +58,9 @@ pub enum LedgerFault {
     /// The door could not do its work.
     #[error("could not record a decision about packages")]
     Door(#[from] DoorFault),
+    /// What was seen could not be recorded.
+    #[error("could not record which versions were seen")]
+    Seen(#[from] ExecuteFault<Infallible>),
     /// No stream has this name.
     #[error(transparent)]
     Stream(#[from] StreamNameFault),
@@ -75,7 +82,9 @@ impl Ledger {
         match &self.book {
             Book::Door(door) => door.now(),
             #[cfg(test)]
-            Book::Memory(_) => Timestamp::EPOCH,
+            Book::Memory(_, now) => {
+                Timestamp::from_micros(now.load(std::sync::atomic::Ordering::SeqCst))
+            }
         }
     }
 
@@ -89,11 +98,35 @@ impl Ledger {
         match &self.book {
             Book::Door(door) => Ok(door.record(self.stream()?, &[event], caller).await?.last),
             #[cfg(test)]
-            Book::Memory(events) => {
+            Book::Memory(events, _) => {
                 let mut events = locked(events);
                 let events = events.as_mut().ok_or_else(broken)?;
                 events.push(event);
                 Ok(Position(i64::try_from(events.len()).unwrap_or(i64::MAX)))
+            }
+        }
+    }
+
+    /// Records what is there of a package and was not seen before, and says all that was ever seen.
+    pub async fn look(
+        &self,
+        package: &str,
+        names: Vec<String>,
+        caller: &Caller,
+    ) -> Result<State, LedgerFault> {
+        let (ecosystem, package) = (self.ecosystem, package.to_owned());
+        let stream = seen::stream(ecosystem, &package)?;
+        let look = Look { ecosystem, package, names };
+        match &self.book {
+            Book::Door(door) => {
+                door.execute::<Watching>(&stream, &look, caller, None).await?;
+                Ok(door.load::<Watching>(&stream).await?.0)
+            }
+            #[cfg(test)]
+            Book::Memory(events, _) => {
+                let mut events = locked(events);
+                let events = events.as_mut().ok_or_else(broken)?;
+                Ok(testing::look(events, &look, self.now()))
             }
         }
     }
@@ -130,7 +163,7 @@ impl Ledger {
                 door.record_once(self.stream()?, &[Event::from(filtered)], caller, key).await?;
             }
             #[cfg(test)]
-            Book::Memory(events) => {
+            Book::Memory(events, _) => {
                 locked(events).as_mut().ok_or_else(broken)?.push(filtered.into());
             }
         }
@@ -172,20 +205,41 @@ impl Ledger {
 
     /// The same, of any ecosystem.
     pub(crate) fn in_memory_of(ecosystem: Ecosystem) -> Self {
-        let book = Book::Memory(Mutex::new(Some(Vec::new())));
+        let book = Book::Memory(Mutex::new(Some(Vec::new())), std::sync::atomic::AtomicI64::new(0));
         Self { ecosystem, book, recorded: Mutex::new(Lru::new(MAX_REMEMBERED)) }
     }
 
     /// What was recorded.
     pub(crate) fn events(&self) -> Vec<Event> {
-        let Book::Memory(events) = &self.book else { panic!("a ledger with a door") };
+        let Book::Memory(events, _) = &self.book else { panic!("a ledger with a door") };
         locked(events).clone().unwrap_or_default()
     }
 
     /// From now on nothing can be recorded.
     pub(crate) fn break_down(&self) {
-        let Book::Memory(events) = &self.book else { panic!("a ledger with a door") };
+        let Book::Memory(events, _) = &self.book else { panic!("a ledger with a door") };
         *locked(events) = None;
+    }
+
+    /// From now on it is this time.
+    pub(crate) fn set_now(&self, now: Timestamp) {
+        let Book::Memory(_, at) = &self.book else { panic!("a ledger with a door") };
+        at.store(now.micros(), std::sync::atomic::Ordering::SeqCst);
+    }
+}
+
+#[cfg(test)]
+mod testing {
+    use weir_aggregates::machine::{Context, Machine as _, fold};
+
+    use super::*;
+
+    /// Judges a look as a door does.
+    pub(super) fn look(events: &mut Vec<Event>, look: &Look, now: Timestamp) -> State {
+        let ours = |event: &&Event| matches!(event, Event::VersionsSeen(seen) if seen.package == look.package);
+        let state = fold::<Watching>(events.iter().filter(ours));
+        events.extend(Watching::decide(&state, look, &Context { now }).events);
+        fold::<Watching>(events.iter().filter(ours))
     }
 }
 

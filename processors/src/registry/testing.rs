@@ -8,9 +8,14 @@ use std::{sync::Arc, time::Duration};
 use bytes::Bytes;
 use futures_util::StreamExt as _;
 use uuid::Uuid;
-use weir_aggregates::registry::{dossier::Dossier, facts::Facts, rule::RuleSet};
+use weir_aggregates::registry::{
+    dossier::Dossier, facts::Facts, rule::RuleSet, settings::default_of,
+};
 use weir_events::{
-    registry::{Ecosystem, Event, Mask, Rule},
+    registry::{
+        Ecosystem, Event, Mask, Rule,
+        policy::{EcosystemSettings, Settings, SettingsChanged},
+    },
     timestamp::Timestamp,
 };
 
@@ -41,6 +46,16 @@ pub(crate) fn rule_of(
 /// Rules, as of a revision.
 pub(crate) fn facts(revision: i64, rules: &[Rule]) -> Facts {
     let mut facts = Facts::of_rules(RuleSet::compile(revision, rules));
+    facts.settle();
+    facts
+}
+
+/// No rules, and a minimum age of one ecosystem.
+pub(crate) fn aged(ecosystem: Ecosystem, min_age_hours: u32) -> Facts {
+    let own = EcosystemSettings { min_age_hours, ..default_of(ecosystem) };
+    let settings = Settings { ecosystems: vec![own], ..Settings::default() };
+    let mut facts = Facts::default();
+    facts.apply(1, &SettingsChanged { settings }.into());
     facts.settle();
     facts
 }
@@ -95,6 +110,7 @@ pub(crate) fn names(events: &[Event]) -> Vec<&'static str> {
         Event::MetadataFiltered(_) => "filtered",
         Event::CacheStored(_) => "stored",
         Event::UpstreamRejected(_) => "rejected",
+        Event::VersionsSeen(_) => "seen",
         _ => "other",
     };
     events.iter().map(name).collect()

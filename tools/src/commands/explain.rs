@@ -65,6 +65,7 @@ fn told(answer: &Value) -> String {
     line("waived by", &answer["waiver"]);
     line("fixes", &answer["fixes"]);
     line("published at", &answer["published_at"]);
+    line("first seen here at", &answer["first_seen_at"]);
     line("old enough at", &answer["ripens_at"]);
     for objection in answer["objections"].as_array().into_iter().flatten() {
         let (source, id) = (text(&objection["source"]), text(&objection["id"]));
@@ -106,7 +107,7 @@ mod tests {
                 "advisory": {"class": "vulnerability", "severity": "high", "hit": "before 4.17.21",
                     "fixed_by": "4.17.21"},
             }],
-            "published_at": null, "ripens_at": null, "n_rules": 0, "n_advisories": 3,
+            "published_at": null, "first_seen_at": null, "ripens_at": null, "n_rules": 0, "n_advisories": 3,
             "policy_revision": 17,
         });
         let told = told(&answer);

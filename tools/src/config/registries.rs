@@ -105,8 +105,9 @@ macro_rules! registry {
                 /// Whether a "no" is acted upon: `enforce`, or `audit`, which lets pass and records a
                 /// warning.
                 mode: Mode = Mode::Enforce,
-                /// How old a version must be before it passes, in hours; 0 for any age. What tells no
-                /// time of its own does not pass then.
+                /// How old a version must be before it passes, in hours; 0 for any age. From then on it is
+                /// noted when each version is seen here first: what comes later, or tells no time that can
+                /// be believed, is as old as that. In mode `audit` the clock runs, and all passes.
                 min_age_hours: u32 = 0,
                 /// Whether a version that fixes an advisory may be younger. That it was is recorded.
                 fix_exemption: bool = true,
@@ -159,7 +160,8 @@ registry! {
 }
 
 registry! {
-    /// Go modules, served below /go.
+    /// Go modules, served below /go. The time of a version is whatever its author wrote, so it counts
+    /// for nothing: where `min_age_hours` is set, a version is as old as the first sight of it here.
     Go at "registries.go", fresh for 5 * 60,
     /// The module proxy that is asked. `weir init` asks this machine's own go command for it. A user
     /// name and a password in it are sent to its own host only.
@@ -174,7 +176,7 @@ registry! {
 registry! {
     /// Container images, served below /v2. A registry tells no time of an image, and the time that an
     /// image tells of itself is whatever its builder wrote, so it counts for nothing: where
-    /// `min_age_hours` is set, no image passes.
+    /// `min_age_hours` is set, an image is as old as the first sight of its digest here.
     Docker at "registries.docker", fresh for 3600,
     /// The registry that is asked, as `https://registry.example`. No client on this machine tells
     /// one, so without it no images are served. A user name and a password in it are sent to its own

@@ -25,6 +25,7 @@ use crate::{
         documents::{DocumentsFault, Keeping, Open},
         download::{Shape, Wanted},
         gate::{Artifact, Gate, Listed, Otherwise, Plain},
+        sightings::There,
     },
 };
 
@@ -45,6 +46,7 @@ impl<C: CachePlugin> Cargo<C> {
             Target::File { name, spelling, version } => {
                 let (open, line) = self.find(upstream, name, spelling, version, &asking).await?;
                 let open = open.without_room();
+                self.look(&open, caller).await?;
                 let template = self.template(upstream, &asking).await?;
                 let artifact = artifact(upstream, name, &line, &template);
                 let artifact = artifact.ok_or_else(|| missing(spelling, version))?;
@@ -70,6 +72,7 @@ impl<C: CachePlugin> Cargo<C> {
         let index = &upstream.index;
         let open = index.get(name, index.keeping().ttl, &asking.trail).await;
         let open = open.map_err(|fault| Gate::<C, Plain>::no_list(&fault))?;
+        self.look(&open, caller).await?;
         let package = name.normalised();
         let dossier = self.gate.about(&package, asking, caller)?;
         let list = self.lists.list(&open, &dossier).await;
@@ -84,6 +87,15 @@ impl<C: CachePlugin> Cargo<C> {
             content_type: "text/plain; charset=utf-8",
         };
         self.gate.list(&listed, &list, asking, caller).await
+    }
+
+    async fn look(&self, open: &Open<Document>, caller: &Caller) -> Result<(), Otherwise> {
+        let list = &open.document;
+        let there = || {
+            let lines = list.lines.iter();
+            There::Versions(lines.map(|line| line.version.as_str()).collect())
+        };
+        self.gate.look(&list.name.normalised(), Some(list.digest), there, caller).await
     }
 
     /// Finds a version in its crate's list; in a fresh one, before it is said not to exist.

@@ -16,7 +16,7 @@ use super::{
     manifest::{self, Manifest},
     name::{Digest, Name, Reference, Tag},
     request::{Page, Request, Target},
-    tags::{passes, render},
+    tags::{passes, passes_but_for_age, render},
     upstream::{CONTENT_DIGEST, Part, Tagged, Tags, below},
     voice::{Errors, error, versioned},
 };
@@ -31,6 +31,7 @@ use crate::{
         gate::{Artifact, Gate, Listed, Otherwise},
         plugin::RegistryPlugin as _,
         renderings::Rendering,
+        sightings::There,
     },
 };
 
@@ -91,7 +92,7 @@ impl<C: CachePlugin> Docker<C> {
         asking: &Asking,
         caller: &Caller,
     ) -> Result<Answer, Otherwise> {
-        let dossier = self.gate.about(name.as_str(), asking, caller)?;
+        let mut dossier = self.gate.about(name.as_str(), asking, caller)?;
         let instead = |dossier| self.instead(upstream, name, asking, dossier);
         let (digest, tag) = match reference {
             Reference::Digest(digest) => (*digest, None),
@@ -103,6 +104,9 @@ impl<C: CachePlugin> Docker<C> {
                 (self.digest_of(upstream, name, tag, asking).await?, Some(tag))
             }
         };
+        if self.sight(upstream, name, digest, &dossier, asking, caller).await? {
+            dossier = self.gate.remembering(&dossier, name.as_str());
+        }
         let by = match tag {
             // Whoever asks by a tag that passes, passes; unless the digest itself does not.
             Some(_) if passes(&dossier, &Reference::Digest(digest)) => reference.clone(),
@@ -131,6 +135,30 @@ impl<C: CachePlugin> Docker<C> {
             Ok(digest) => answer.with(CONTENT_DIGEST, digest),
             Err(_) => answer,
         })
+    }
+
+    /// Sees a manifest and what it names, where it matters when that was seen first: not before the
+    /// upstream gave it, for nobody may ask early for what is not there yet. Says whether it was new.
+    async fn sight(
+        &self,
+        upstream: &Upstream,
+        name: &Name,
+        digest: Digest,
+        dossier: &Dossier,
+        asking: &Asking,
+        caller: &Caller,
+    ) -> Result<bool, Otherwise> {
+        let reference = Reference::Digest(digest);
+        let seen = || self.gate.has_seen(name.as_str(), &digest.to_string());
+        if !self.gate.watches()? || seen() || !passes_but_for_age(dossier, &reference) {
+            return Ok(false);
+        }
+        let manifest = self.load(upstream, name, digest, asking, caller).await?;
+        let all = manifest.manifests.iter().chain([&digest]).map(Digest::to_string);
+        let all: Vec<String> = all.collect();
+        let there = || There::Versions(all.iter().map(String::as_str).collect());
+        self.gate.look(name.as_str(), None, there, caller).await?;
+        Ok(true)
     }
 
     async fn blob(
@@ -329,7 +357,12 @@ impl<C: CachePlugin> Docker<C> {
         asking: &Asking,
         dossier: Arc<Dossier>,
     ) -> Option<String> {
-        let open = self.page(upstream, name, &Page::default(), asking).await.ok();
+        // Whether what it stands for is old enough, no tag tells.
+        let open = if dossier.counts_age() {
+            None
+        } else {
+            self.page(upstream, name, &Page::default(), asking).await.ok()
+        };
         let filtered = open.map(|open| self.filter_metadata(&open.document, &dossier));
         let mut tags = filtered.into_iter().flat_map(|filtered| filtered.listed);
         let tag = tags.find(|tag| passes(&dossier, &Reference::Tag(tag.clone())));

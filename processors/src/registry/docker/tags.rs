@@ -5,7 +5,7 @@ use bytes::Bytes;
 use serde_json::json;
 use weir_aggregates::registry::{
     dossier::Dossier,
-    verdict::{Candidate, Verdict},
+    verdict::{Candidate, MINIMUM_AGE, Verdict},
 };
 use weir_events::{registry::Mask, timestamp::Timestamp};
 
@@ -60,6 +60,14 @@ pub fn filter(tags: &Tags, dossier: &Dossier) -> Filtered {
 pub fn render(name: &Name, filtered: &Filtered) -> Bytes {
     let tags: Vec<_> = filtered.listed.iter().map(Tag::as_str).collect();
     json!({ "name": name.as_str(), "tags": tags }).to_string().into()
+}
+
+/// Whether nothing but its age is said against a name.
+#[must_use]
+pub fn passes_but_for_age(dossier: &Dossier, reference: &Reference) -> bool {
+    let version = reference.version();
+    let verdict = dossier.judge(&Candidate::of(Some(&version)));
+    verdict.refusal().is_none_or(|objection| objection.source == MINIMUM_AGE)
 }
 
 /// Whether a name passes.

@@ -10,11 +10,7 @@ use http::{
     },
 };
 use serde_json::json;
-use weir_aggregates::registry::{facts::Facts, settings::default_of};
-use weir_events::registry::{
-    Ecosystem, Event, Mask, Rule,
-    policy::{EcosystemSettings, Settings, SettingsChanged},
-};
+use weir_events::registry::{Ecosystem, Event, Mask, Rule};
 
 use super::{Docker, name::Digest};
 use crate::{
@@ -24,7 +20,7 @@ use crate::{
         cache::FileCache,
         ledger::Ledger,
         setup::{Config, Parts},
-        testing::{Canned, Tested, World, body, rule_of, text},
+        testing::{Canned, Tested, World, aged, body, rule_of, text},
     },
 };
 
@@ -262,24 +258,37 @@ async fn a_blob_passes_with_a_manifest_that_passes_and_with_nothing_else() {
 }
 
 #[tokio::test]
-async fn with_a_minimum_age_no_image_passes_for_nobody_tells_how_old_it_is() {
+async fn an_image_is_as_old_as_our_first_sight_of_its_digest_whatever_its_tag() {
     let weir = Weir::start().await;
-    let image = Image::new("x");
-    weir.publish(&image, &["v1"]);
+    let (old, new) = (Image::new("old"), Image::new("new"));
+    weir.publish(&old, &["v1"]);
     weir.list(&["v1"]);
-    let strict = EcosystemSettings { min_age_hours: 1, ..default_of(Ecosystem::Docker) };
-    let settings = Settings { ecosystems: vec![strict], ..Settings::default() };
-    let mut facts = Facts::default();
-    facts.apply(1, &SettingsChanged { settings }.into());
-    (weir.set_facts)(facts);
-    for reference in ["v1".to_owned(), image.index().to_string()] {
-        let (status, code, message) = weir.refusal(format!("manifests/{reference}")).await;
+    weir.set_hour(0);
+    (weir.set_facts)(aged(Ecosystem::Docker, 72));
+    let by_tag = "manifests/v1".to_owned();
+    let by_digest = |image: &Image| format!("manifests/{}", image.index());
+    for reference in [&by_tag, &by_digest(&old)] {
+        let (status, code, message) = weir.refusal(reference).await;
         assert_eq!((status, code.as_str()), (403, "DENIED"), "{reference}");
-        assert!(message.contains("nobody tells how old it is"), "{reference}: {message}");
+        assert!(message.contains("first seen here at 2026-01-01"), "{reference}: {message}");
     }
-    let list = weir.has("tags/list").await;
-    assert_eq!(list, br#"{"name":"library/app","tags":[]}"#);
-    assert_eq!(weir.upstream.n_asked(&at("manifests/v1")), 0, "it is not asked for in vain");
+    // Who asks early for what is not there yet makes it no older.
+    assert_eq!(weir.get(&ours(by_digest(&new))).await.status, StatusCode::NOT_FOUND);
+    assert_eq!(weir.has("tags/list").await, br#"{"name":"library/app","tags":["v1"]}"#);
+    weir.set_hour(72);
+    assert_eq!(weir.has(&by_tag).await, old.index);
+    // What an index names is as old as the index.
+    assert_eq!(weir.has(format!("manifests/{}", old.manifest())).await, old.manifest);
+    assert_eq!(weir.has(format!("blobs/{}", Digest::of(LAYER))).await, LAYER);
+    // The same name, and something else behind it.
+    weir.publish(&new, &["v2"]);
+    let (status, _, message) = weir.refusal("manifests/v2").await;
+    assert_eq!(status, 403);
+    assert!(message.contains("first seen here at 2026-01-04"), "{message}");
+    assert_eq!(weir.refusal(format!("manifests/{}", new.manifest())).await.0, 403);
+    weir.set_hour(144);
+    weir.has("manifests/v2").await;
+    weir.has(format!("manifests/{}", new.manifest())).await;
 }
 
 #[tokio::test]

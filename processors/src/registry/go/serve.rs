@@ -28,17 +28,16 @@ use crate::{
         documents::{DocumentsFault, Open},
         download::{Shape, Wanted},
         gate::{Artifact, Gate, Listed, Otherwise, Plain},
+        sightings::There,
     },
 };
 
 const TEXT: &str = "text/plain; charset=utf-8";
 const JSON: &str = "application/json";
 
-/// Of how many of the newest versions of a list the age is looked up, where one counts.
-const N_AGED: usize = 16;
-
-/// The same, where the list is looked at as of a time: any of them may be later.
-const N_AGED_AS_OF: usize = 2_000;
+/// Of how many of the newest versions of a list the time is looked up, where it is looked at as of
+/// one.
+const N_DATED: usize = 2_000;
 
 /// How many of them are looked up at once.
 const N_AT_ONCE: usize = 8;
@@ -81,6 +80,7 @@ impl<C: CachePlugin> Go<C> {
         caller: &Caller,
     ) -> Result<Answer, Otherwise> {
         let open = self.open(upstream, module, asking).await?;
+        self.look(&open, caller).await?;
         let dossier = self.gate.about(module.as_str(), asking, caller)?;
         let ages = ages(upstream, &open.document, &dossier, asking).await;
         let list = self.lists.list(&open, &dossier, ages).await;
@@ -105,6 +105,23 @@ impl<C: CachePlugin> Go<C> {
         open.map_err(|fault| Gate::<C, Plain>::no_list(&fault))
     }
 
+    async fn look(&self, open: &Open<List>, caller: &Caller) -> Result<(), Otherwise> {
+        let list = &open.document;
+        let there = || There::Versions(list.versions.iter().map(|it| it.text.as_str()).collect());
+        self.gate.look(list.module.as_str(), Some(list.digest), there, caller).await
+    }
+
+    /// The same at one version, that the upstream says there is.
+    async fn look_at(
+        &self,
+        module: &Module,
+        version: &Canonical,
+        caller: &Caller,
+    ) -> Result<(), Otherwise> {
+        let there = || There::Versions(vec![version.as_str()]);
+        self.gate.look(module.as_str(), None, there, caller).await
+    }
+
     /// What a version is; the latest is the newest one that is allowed.
     async fn info(
         &self,
@@ -116,9 +133,10 @@ impl<C: CachePlugin> Go<C> {
     ) -> Result<Answer, Otherwise> {
         let at = At { module, query };
         let info = find::<C>(upstream, &at, asking).await?;
+        self.look_at(&at.module, &info.version, caller).await?;
         let artifact = artifact(upstream, &at.module, &info.version, &info, "info", None);
         let artifact = artifact.ok_or_else(|| missing(&at))?;
-        let instead = |dossier| self.newest(upstream, &at.module, dossier, asking);
+        let instead = |dossier| self.newest(upstream, &at.module, dossier, asking, caller);
         if at.query == Query::Latest {
             let dossier = self.gate.about(at.module.as_str(), asking, caller)?;
             if !dossier.judge(&artifact.candidate()).allowed()
@@ -144,6 +162,7 @@ impl<C: CachePlugin> Go<C> {
     ) -> Result<Answer, Otherwise> {
         let at = At { module: module.clone(), query: Query::Named(version.as_str().into()) };
         let info = find::<C>(upstream, &at, asking).await?;
+        self.look_at(module, version, caller).await?;
         let sum = match &upstream.database {
             Some(database) => database.sum(module, version, &asking.trail).await,
             None => Ok(None),
@@ -151,7 +170,7 @@ impl<C: CachePlugin> Go<C> {
         let sum = sum.map_err(|fault| Gate::<C, Plain>::no_list(&fault))?;
         let artifact = artifact(upstream, module, version, &info, "zip", sum);
         let artifact = artifact.ok_or_else(|| missing(&at))?;
-        let instead = |dossier| self.newest(upstream, module, dossier, asking);
+        let instead = |dossier| self.newest(upstream, module, dossier, asking, caller);
         self.gate.file(&artifact, asking, caller, instead).await
     }
 
@@ -162,8 +181,11 @@ impl<C: CachePlugin> Go<C> {
         module: &Module,
         dossier: Arc<Dossier>,
         asking: &Asking,
+        caller: &Caller,
     ) -> Option<String> {
         let open = self.open(upstream, module, asking).await.ok()?;
+        self.look(&open, caller).await.ok()?;
+        let dossier = self.gate.remembering(&dossier, module.as_str());
         let ages = ages(upstream, &open.document, &dossier, asking).await;
         self.lists.list(&open, &dossier, ages).await.ok()?.filtered.newest_allowed.clone()
     }
@@ -180,15 +202,15 @@ async fn find<C: CachePlugin>(
     Ok(info.map_err(|fault| Gate::<C, Plain>::no_list(&fault))?.document)
 }
 
-/// When the newest versions were published, where their age counts. That of older ones is looked at
-/// when they are asked for.
+/// When the newest versions were published, as their authors say, where the list is looked at as of a
+/// time. That of older ones is looked at when they are asked for.
 async fn ages(upstream: &Upstream, list: &List, dossier: &Dossier, asking: &Asking) -> Ages {
-    if !dossier.counts_age() {
+    if dossier.seen_as_of().is_none() {
         return Ages::new();
     }
     let mut newest: Vec<_> = list.versions.iter().collect();
     newest.sort_by(|a, b| b.version.cmp(&a.version));
-    newest.truncate(if dossier.seen_as_of().is_some() { N_AGED_AS_OF } else { N_AGED });
+    newest.truncate(N_DATED);
     let versions = newest.into_iter().map(|listed| listed.text.to_string());
     let versions: Vec<String> = versions.collect();
     let module = &list.module;

@@ -17,7 +17,7 @@ use crate::{
         cache::FileCache,
         ledger::Ledger,
         setup::{Config, Parts},
-        testing::{Canned, Tested, World, body, rule_of, text},
+        testing::{Canned, Tested, World, aged, body, rule_of, text},
     },
 };
 

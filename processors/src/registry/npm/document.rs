@@ -18,7 +18,10 @@ use super::{
     name::{File, Name},
     span::{Object, ReadFault, Span},
 };
-use crate::{outbound::Url, registry::download::Promise};
+use crate::{
+    outbound::Url,
+    registry::{download::Promise, sightings::There},
+};
 
 /// The most tags a package may have.
 pub const MAX_TAGS: usize = 5_000;
@@ -198,6 +201,13 @@ impl Document {
     #[must_use]
     pub fn release(&self, at: usize) -> Option<&Release> {
         self.releases.get(at)?.as_ref()
+    }
+
+    /// What is there: the versions that can be served.
+    #[must_use]
+    pub fn there(&self) -> There<'_> {
+        let releases = self.releases.iter().flatten();
+        There::Versions(releases.map(|release| release.version.as_str()).collect())
     }
 
     /// Whether it lists a version, also one that cannot be served.

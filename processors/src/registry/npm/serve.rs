@@ -71,6 +71,7 @@ impl<C: CachePlugin> Npm<C> {
             Target::Tarball { name, file } => {
                 let (open, artifact) = self.find(registry, &name, &file, &asking).await?;
                 let open = open.without_room();
+                self.look(&open, caller).await?;
                 let instead = |dossier: Arc<Dossier>| {
                     let open = open.clone();
                     let judging = move || filter(&open.document, &dossier).newest_allowed;
@@ -101,6 +102,12 @@ impl<C: CachePlugin> Npm<C> {
         open.map_err(|fault| Gate::<C, Json>::no_list(&fault))
     }
 
+    async fn look(&self, open: &Open<Document>, caller: &Caller) -> Result<(), Otherwise> {
+        let document = &open.document;
+        let (package, digest) = (document.name.judged(), Some(document.digest));
+        self.gate.look(&package, digest, || document.there(), caller).await
+    }
+
     async fn package(
         &self,
         open: Open<Document>,
@@ -109,6 +116,7 @@ impl<C: CachePlugin> Npm<C> {
         base: &Arc<str>,
         caller: &Caller,
     ) -> Result<Answer, Otherwise> {
+        self.look(&open, caller).await?;
         let (judged, digest) = (open.document.name.judged(), open.document.digest);
         let dossier = self.gate.about(&judged, asking, caller)?;
         let page = self.pages.page(&open, &dossier, form, base).await;
@@ -135,6 +143,7 @@ impl<C: CachePlugin> Npm<C> {
         base: &Arc<str>,
         caller: &Caller,
     ) -> Result<Answer, Otherwise> {
+        self.look(&open, caller).await?;
         let judged = open.document.name.judged();
         let dossier = self.gate.about(&judged, asking, caller)?;
         let page = self.pages.page(&open, &dossier, Form::Full, base).await;

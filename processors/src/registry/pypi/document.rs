@@ -11,7 +11,10 @@ use weir_aggregates::registry::{verdict::Candidate, version::Version};
 use weir_events::timestamp::Timestamp;
 
 use super::filename::{Filename, Project};
-use crate::{outbound::Url, registry::download::Promise};
+use crate::{
+    outbound::Url,
+    registry::{download::Promise, sightings::There},
+};
 
 /// The members of a JSON object in their order, each name once (the last one wins, as in the JSON
 /// parsers of the clients), each value as it was written.
@@ -79,6 +82,12 @@ pub struct File {
     pub uploaded_at: Option<Timestamp>,
     /// All members as they were written.
     pub members: Members,
+}
+
+impl File {
+    fn there(&self) -> Option<(&str, &str)> {
+        Some((self.filename.as_str(), self.version.as_ref()?.as_str()))
+    }
 }
 
 /// A SHA-256.
@@ -176,6 +185,13 @@ impl Document {
     #[must_use]
     pub fn published_at(&self, version: &Version) -> Option<Timestamp> {
         self.newest.get(version.as_str()).copied().flatten()
+    }
+
+    /// What is there: the files that tell a version.
+    #[must_use]
+    pub fn there(&self) -> There<'_> {
+        let files = self.files.iter().filter_map(File::there);
+        There::Files(files.collect())
     }
 
     /// A file by its name.

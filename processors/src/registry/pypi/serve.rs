@@ -41,6 +41,7 @@ impl<C: CachePlugin> Pypi<C> {
             Target::File { project, filename } => {
                 let (open, artifact) = self.find(index, project, filename, &asking).await?;
                 let open = open.without_room();
+                self.look(&open, caller).await?;
                 let instead = |dossier| {
                     let open = open.clone();
                     async move {
@@ -63,6 +64,7 @@ impl<C: CachePlugin> Pypi<C> {
     ) -> Result<Answer, Otherwise> {
         let open = index.get(project, index.keeping().ttl, &asking.trail).await;
         let open = open.map_err(|fault| Gate::<C, Plain>::no_list(&fault))?;
+        self.look(&open, caller).await?;
         let dossier = self.gate.about(project.as_str(), asking, caller)?;
         let page = self.pages.page(&open, &dossier, form).await;
         let page = page.map_err(|_| Gate::<C, Plain>::stopping())?;
@@ -76,6 +78,11 @@ impl<C: CachePlugin> Pypi<C> {
             content_type: form.content_type(),
         };
         self.gate.list(&listed, &page, asking, caller).await
+    }
+
+    async fn look(&self, open: &Open<Document>, caller: &Caller) -> Result<(), Otherwise> {
+        let page = &open.document;
+        self.gate.look(page.project.as_str(), Some(page.digest), || page.there(), caller).await
     }
 
     /// Finds a file on its project's page; on a fresh one, before it is said not to exist.

@@ -1,5 +1,6 @@
 //! Python packages end to end, against an upstream in this process.
 
+mod ages;
 mod files;
 mod index;
 mod outside;

@@ -7,7 +7,10 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use tempfile::TempDir;
 use uuid::Uuid;
 use weir_aggregates::registry::facts::Facts;
-use weir_events::registry::{Ecosystem, Event, Rule};
+use weir_events::{
+    registry::{Ecosystem, Event, Rule},
+    timestamp::Timestamp,
+};
 use weir_log::lifecycle::Lifecycle;
 
 use super::{Fake, facts, names, until};
@@ -132,6 +135,12 @@ impl<P: Tested> World<P> {
 
     pub(crate) fn events(&self) -> Vec<Event> {
         self.plugin.ledger().events()
+    }
+
+    /// From now on it is so many hours into the year 2026.
+    pub(crate) fn set_hour(&self, hours: i64) {
+        let at = Timestamp::from_micros(1_767_225_600_000_000).plus_seconds(hours * 3_600);
+        self.plugin.ledger().set_now(at);
     }
 
     /// The names of what was recorded, in order.

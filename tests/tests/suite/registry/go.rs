@@ -16,7 +16,7 @@ use axum::{Router, body::Bytes, extract::Request, response::IntoResponse as _};
 use http::StatusCode;
 use serde_json::json;
 use tokio::net::TcpListener;
-use weir_events::registry::Ecosystem;
+use weir_events::registry::{Ecosystem, sighting::VersionsSeen};
 use weir_tests::{
     advisories::advisory,
     database::weir_binary,
@@ -241,6 +241,43 @@ async fn an_upgrade_takes_the_last_good_version_of_a_dependency() {
         assert_eq!(leaf_of(mask), "v1.1.0", "{mask}");
         weir.client.delete(&format!("/api/rules/{id}")).await.has(204);
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_module_is_as_old_as_the_first_sight_of_it_here() {
+    let (place, weir, _) = weir_with("    min_age_hours: 72\n").await;
+    // What was seen long ago: all but the newest version of the one.
+    let seen_at = "2026-01-05T00:00:00Z".parse().expect("a time");
+    for (package, names) in [(LEAF, &["v1.0.0", "v1.1.0"][..]), (MID, &["v1.0.0"][..])] {
+        let seen = VersionsSeen {
+            ecosystem: Ecosystem::Go,
+            package: package.to_owned(),
+            names: names.iter().map(|&name| name.to_owned()).collect(),
+            first_look: true,
+            seen_at,
+        };
+        place.append(&format!("registry/seen/go/{package}"), seen.into()).await;
+    }
+    let project = Project::new(&place, "project", &format!("{}/go", weir.url));
+    project.does(&["mod", "tidy"]);
+    project.does(&["get", "-u", "./..."]);
+    assert!(
+        project.read("go.mod").contains(&format!("{LEAF} v1.1.0")),
+        "{}",
+        project.read("go.mod")
+    );
+    let told = project.refuses(&["get", &format!("{LEAF}@v1.2.0")]);
+    assert!(told.contains("first seen here at") && told.contains("72 h old"), "{told}");
+    let explained =
+        |version| format!("/api/registry/explain?ecosystem=go&package={LEAF}&version={version}");
+    let old = weir.client.get(&explained("v1.1.0")).await.expect(200).json();
+    assert_eq!((&old["verdict"], &old["first_seen_at"]), (&json!("allow"), &json!(seen_at)));
+    let new = weir.client.get(&explained("v1.2.0")).await.expect(200).json();
+    assert_eq!(
+        (&new["verdict"], &new["objections"][0]["source"]),
+        (&json!("block"), &json!("minimum-age"))
+    );
+    assert!(new["first_seen_at"].is_string() && new["ripens_at"].is_string(), "{new}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

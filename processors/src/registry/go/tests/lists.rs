@@ -1,11 +1,11 @@
 //! What is told of versions.
 
+use std::time::Duration;
+
 use http::{
     StatusCode,
     header::{CONTENT_TYPE, ETAG, IF_NONE_MATCH},
 };
-use weir_aggregates::registry::{facts::Facts, settings::default_of};
-use weir_events::registry::policy::{EcosystemSettings, Settings, SettingsChanged};
 
 use super::*;
 
@@ -94,18 +94,34 @@ async fn a_list_is_revalidated() {
 }
 
 #[tokio::test]
-async fn of_a_list_the_newest_versions_are_left_out_that_are_too_young() {
-    let weir = Weir::open(&VERSIONS).await;
-    // The clock of these tests stands at 1970: every version comes from its future.
-    let strict = EcosystemSettings { min_age_hours: 1, ..default_of(Ecosystem::Go) };
-    let settings = Settings { ecosystems: vec![strict], ..Settings::default() };
-    let mut facts = Facts::default();
-    facts.apply(1, &SettingsChanged { settings }.into());
-    (weir.set_facts)(facts);
+async fn a_module_is_as_old_as_our_first_sight_of_it_whatever_its_author_says() {
+    let forgetful = |config: &mut Config| config.keeping.negative_ttl = Duration::ZERO;
+    let weir = Weir::open_with(&VERSIONS[..2], forgetful).await;
+    weir.set_hour(0);
+    (weir.set_facts)(aged(Ecosystem::Go, 72));
     assert_eq!(text(weir.get(&at("@v/list")).await).await, "");
-    let refused = weir.get(&at("@v/v1.2.0.info")).await;
+    let refused = weir.get(&at("@v/v1.1.0.zip")).await;
     assert_eq!(refused.status, StatusCode::FORBIDDEN);
-    assert!(text(refused).await.contains("published at 1970-01-03"));
+    let told = text(refused).await;
+    assert!(told.contains("first seen here at 2026-01-01"), "{told}");
+    // A version that is in no list is seen when it is asked for.
+    weir.set_hour(24);
+    let put = |what: &str, body: String| {
+        weir.upstream.put(&format!("/proxy{}", at(what)), Canned::new(body));
+    };
+    put("@v/v1.2.0.info", info("v1.2.0", 1));
+    assert_eq!(weir.get(&at("@v/v1.2.0.info")).await.status, StatusCode::FORBIDDEN);
+    // What is not there cannot be seen early.
+    assert_eq!(weir.get(&at("@v/v1.3.0.info")).await.status, StatusCode::NOT_FOUND);
+    weir.set_hour(72);
+    assert_eq!(text(weir.get(&at("@v/list")).await).await, "v1.0.0\nv1.1.0\n");
+    assert_eq!(weir.get(&at("@v/v1.1.0.zip")).await.status, StatusCode::OK);
+    assert_eq!(weir.get(&at("@v/v1.2.0.info")).await.status, StatusCode::FORBIDDEN);
+    put("@v/v1.3.0.info", info("v1.3.0", 1));
+    weir.set_hour(96);
+    assert_eq!(weir.get(&at("@v/v1.2.0.info")).await.status, StatusCode::OK);
+    let late = text(weir.get(&at("@v/v1.3.0.info")).await).await;
+    assert!(late.contains("first seen here at 2026-01-05"), "{late}");
 }
 
 #[tokio::test]
