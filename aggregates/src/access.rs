@@ -93,6 +93,44 @@ impl Scope {
     }
 }
 
+/// Who hands out what others may do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Grantor {
+    /// What he may do himself: nobody hands out what he does not have.
+    pub scopes: Vec<Scope>,
+    /// The profile that binds him: nobody hands out more freedom than he has.
+    pub profile: Option<String>,
+}
+
+impl Grantor {
+    /// Who may do everything.
+    #[must_use]
+    pub fn admin() -> Self {
+        Self { scopes: vec![Scope::Admin], profile: None }
+    }
+
+    /// Whether he may do everything.
+    #[must_use]
+    pub fn is_admin(&self) -> bool {
+        self.scopes.contains(&Scope::Admin)
+    }
+
+    fn has(&self, scope: Scope) -> bool {
+        self.is_admin() || self.scopes.contains(&scope)
+    }
+}
+
+/// What is known of the profile that a token is to name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Binding {
+    /// It names none, or one that only makes things stricter.
+    Stricter,
+    /// It lets pass what is forbidden, and only warns.
+    Audit,
+    /// There is no such profile.
+    Unknown,
+}
+
 /// The machine of one token.
 #[derive(Debug)]
 pub struct Token;
@@ -126,8 +164,10 @@ pub enum Command {
     Issue {
         /// What it is to be.
         token: TokenIssued,
-        /// The scopes of who issues it: nobody hands out what he does not have.
-        by: Vec<Scope>,
+        /// Who issues it.
+        by: Grantor,
+        /// What its profile does.
+        binding: Binding,
     },
     /// Revoke it.
     Revoke,
@@ -151,6 +191,17 @@ pub enum Refusal {
     /// A scope that whoever issues the token does not have himself.
     #[error("only who has scope `{0}`, or `admin`, may issue a token with it")]
     Beyond(String),
+    /// No profile of this name.
+    #[error("there is no profile `{0}`; `weir profiles ls` lists those there are")]
+    NoProfile(String),
+    /// Who is bound by a profile would hand out more freedom.
+    #[error("whoever is bound by profile `{0}` issues tokens of that profile only")]
+    Bound(String),
+    /// A profile that lets pass what is forbidden.
+    #[error(
+        "only who has scope `admin` may issue a token of `{0}`: it lets pass what is forbidden"
+    )]
+    AuditNeedsAdmin(String),
     /// It would end before it begins.
     #[error("the token would have expired at {0} already")]
     ExpiresInThePast(Timestamp),
@@ -170,8 +221,8 @@ impl Machine for Token {
 
     fn decide(state: &State, command: &Command, context: &Context) -> Decision<Event, Refusal> {
         match (command, state) {
-            (Command::Issue { token, by }, State::Unknown) => {
-                match objection(token, by, context.now) {
+            (Command::Issue { token, by, binding }, State::Unknown) => {
+                match objection(token, by, *binding, context.now) {
                     None => Decision::accept(token.clone()),
                     Some(refusal) => Decision::refuse(refusal),
                 }
@@ -202,7 +253,12 @@ impl Machine for Token {
     }
 }
 
-fn objection(token: &TokenIssued, by: &[Scope], now: Timestamp) -> Option<Refusal> {
+fn objection(
+    token: &TokenIssued,
+    by: &Grantor,
+    binding: Binding,
+    now: Timestamp,
+) -> Option<Refusal> {
     let n_chars = token.name.chars().count();
     if n_chars == 0 || n_chars > MAX_NAME_CHARS || token.name.chars().any(char::is_control) {
         return Some(Refusal::BadName);
@@ -214,9 +270,20 @@ fn objection(token: &TokenIssued, by: &[Scope], now: Timestamp) -> Option<Refusa
         return Some(Refusal::BadScope(bad.chars().take(40).collect()));
     }
     let given = token.scopes.iter().filter_map(|name| Scope::find(name));
-    let mut beyond = given.filter(|scope| !by.contains(scope) && !by.contains(&Scope::Admin));
+    let mut beyond = given.filter(|scope| !by.has(*scope));
     if let Some(scope) = beyond.next() {
         return Some(Refusal::Beyond(scope.as_str().to_owned()));
+    }
+    if let Some(own) = by.profile.as_ref().filter(|_| by.profile != token.profile) {
+        return Some(Refusal::Bound(own.clone()));
+    }
+    let profile = || token.profile.clone().unwrap_or_default();
+    match binding {
+        Binding::Unknown => {
+            return Some(Refusal::NoProfile(profile().chars().take(40).collect()));
+        }
+        Binding::Audit if !by.is_admin() => return Some(Refusal::AuditNeedsAdmin(profile())),
+        Binding::Audit | Binding::Stricter => {}
     }
     token.expires_at.filter(|end| *end <= now).map(Refusal::ExpiresInThePast)
 }
@@ -234,11 +301,12 @@ mod tests {
             name: "ci".to_owned(),
             scopes: vec!["registry:pypi".to_owned()],
             expires_at: Some(Timestamp::from_micros(2_000_000)),
+            profile: None,
         }
     }
 
     fn issue(token: TokenIssued) -> Command {
-        Command::Issue { token, by: vec![Scope::Admin] }
+        Command::Issue { token, by: Grantor::admin(), binding: Binding::Stricter }
     }
 
     fn decide(history: &[Event], command: &Command) -> Decision<Event, Refusal> {
@@ -285,7 +353,8 @@ mod tests {
         let issue = |scopes: &[Scope], by: &[Scope]| {
             let scopes = scopes.iter().map(|scope| scope.as_str().to_owned()).collect();
             let token = TokenIssued { scopes, ..issued() };
-            decide(&[], &Command::Issue { token, by: by.to_vec() }).refusal
+            let by = Grantor { scopes: by.to_vec(), profile: None };
+            decide(&[], &Command::Issue { token, by, binding: Binding::Stricter }).refusal
         };
         let porter = [Scope::TokensWrite, Scope::EventsRead];
         assert_eq!(issue(&[Scope::EventsRead], &porter), None);
@@ -298,6 +367,31 @@ mod tests {
             assert_eq!(issue(&[scope], &[Scope::Admin]), None);
             assert!(issue(&[scope], &[]).is_some());
         }
+    }
+
+    #[test]
+    fn nobody_hands_out_more_freedom_than_he_has() {
+        let issue = |of: Option<&str>, by: Option<&str>, scope, binding| {
+            let token = TokenIssued { profile: of.map(str::to_owned), ..issued() };
+            let by = Grantor {
+                scopes: vec![Scope::TokensWrite, Scope::RegistryPypi, scope],
+                profile: by.map(str::to_owned),
+            };
+            decide(&[], &Command::Issue { token, by, binding }).refusal
+        };
+        let (agent, trial) = (Some("agent"), Some("trial"));
+        let plain = Scope::RulesRead;
+        assert_eq!(issue(agent, None, plain, Binding::Stricter), None);
+        assert_eq!(issue(agent, agent, plain, Binding::Stricter), None);
+        let bound = Some(Refusal::Bound("agent".to_owned()));
+        for (other, scope) in [(None, plain), (trial, plain), (None, Scope::Admin)] {
+            assert_eq!(issue(other, agent, scope, Binding::Stricter), bound, "{other:?}");
+        }
+        let refused = Some(Refusal::AuditNeedsAdmin("trial".to_owned()));
+        assert_eq!(issue(trial, None, plain, Binding::Audit), refused);
+        assert_eq!(issue(trial, None, Scope::Admin, Binding::Audit), None);
+        let unknown = Some(Refusal::NoProfile("trial".to_owned()));
+        assert_eq!(issue(trial, None, Scope::Admin, Binding::Unknown), unknown);
     }
 
     #[test]

@@ -73,7 +73,7 @@ mod tests {
     };
 
     use super::*;
-    use crate::access::{Command, Refusal, Scope, State, Token};
+    use crate::access::{Binding, Command, Grantor, Refusal, State, Token};
 
     fn handled(state: &State, command: Command) -> Result<Option<Vec<Event>>, Refusal> {
         let stream = StreamName::new("access/token/0123456789abcdef").unwrap();
@@ -93,8 +93,10 @@ mod tests {
             name: "ci".to_owned(),
             scopes: vec!["admin".to_owned()],
             expires_at: None,
+            profile: None,
         };
-        let issue = Command::Issue { token: token.clone(), by: vec![Scope::Admin] };
+        let (by, binding) = (Grantor::admin(), Binding::Stricter);
+        let issue = Command::Issue { token: token.clone(), by, binding };
         let mut state = State::default();
         assert_eq!(handled(&state, Command::Revoke), Err(Refusal::Unknown));
         for (command, n_events) in [(issue, 1), (Command::Revoke, 1)] {

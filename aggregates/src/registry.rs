@@ -10,6 +10,7 @@ pub mod impact;
 pub mod name;
 pub mod osv;
 pub mod pep440;
+pub mod profile;
 pub mod rule;
 pub mod seen;
 pub mod semver;

@@ -7,6 +7,7 @@ pub mod dashboard;
 pub mod explain;
 pub mod impact;
 pub mod preview;
+pub mod profiles;
 pub mod rules;
 pub mod sources;
 pub mod waivers;
@@ -23,12 +24,18 @@ use axum::Router;
 use futures_util::future::BoxFuture;
 use utoipa_axum::router::OpenApiRouter;
 use weir_aggregates::{access::Scope, registry::facts::Facts};
-use weir_events::{position::Position, registry::Ecosystem};
-use weir_processors::registry::{
-    cache::{CacheKey, CachePlugin, CacheStats},
-    plugin::RegistryPlugin,
-    policy::Policy,
-    stats::Stats,
+use weir_events::{
+    position::Position,
+    registry::{Ecosystem, Event},
+};
+use weir_processors::{
+    door::Executed,
+    registry::{
+        cache::{CacheKey, CachePlugin, CacheStats},
+        plugin::RegistryPlugin,
+        policy::Policy,
+        stats::Stats,
+    },
 };
 
 use self::sources::SourceInfo;
@@ -152,6 +159,14 @@ impl Packages {
         })
     }
 
+    /// Waits until this instance goes by what a command changed, if it changed anything.
+    async fn go_by_if_new(&self, executed: &Executed<Event>) -> Result<(), Problem> {
+        if executed.events.is_empty() {
+            return Ok(());
+        }
+        self.go_by(executed.position).await
+    }
+
     /// Waits until this instance goes by what stands at a position: who was answered that a rule or
     /// a waiver is in force finds it in force.
     async fn go_by(&self, position: Position) -> Result<(), Problem> {
@@ -170,6 +185,7 @@ pub fn routes() -> OpenApiRouter<ApiState> {
         .merge(explain::routes())
         .merge(impact::routes())
         .merge(preview::routes())
+        .merge(profiles::routes())
         .merge(check::routes())
         .merge(dashboard::routes())
         .merge(sources::routes())

@@ -14,7 +14,7 @@ use weir_events::{
     position::Position,
     timestamp::Timestamp,
 };
-use weir_processors::access::Issued;
+use weir_processors::access::{Issued, Wish};
 use weir_projections::access::api_tokens::{self, TokenRow};
 
 use crate::{
@@ -23,7 +23,7 @@ use crate::{
     auth::{By, needs::TokensWrite},
     problem::{
         Problem,
-        table::{BAD_BODY, MISSING_SCOPE, NO_SUCH_TOKEN, TOKEN_REFUSED},
+        table::{BAD_BODY, BOUND_BY_PROFILE, MISSING_SCOPE, NO_SUCH_TOKEN, TOKEN_REFUSED},
     },
     state::ApiState,
     wait,
@@ -69,12 +69,15 @@ pub struct TokenView {
     /// When it was revoked.
     #[schema(value_type = Option<String>, format = DateTime)]
     revoked_at: Option<Timestamp>,
+    /// The profile that it is judged by.
+    profile: Option<String>,
 }
 
 impl From<TokenRow> for TokenView {
     fn from(row: TokenRow) -> Self {
         let TokenRow { id, name, scopes, issued_at, issued_by, expires_at, revoked_at, .. } = row;
-        Self { id, name, scopes, issued_at, issued_by, expires_at, revoked_at }
+        let profile = row.profile;
+        Self { id, name, scopes, issued_at, issued_by, expires_at, revoked_at, profile }
     }
 }
 
@@ -114,6 +117,8 @@ struct IssueRequest {
     scopes: Vec<String>,
     /// When it ends by itself; never, without.
     expires_in_seconds: Option<u64>,
+    /// The profile that it is judged by, beside everything else.
+    profile: Option<String>,
 }
 
 /// A token just issued.
@@ -130,6 +135,8 @@ pub struct IssuedView {
     /// When it ends by itself.
     #[schema(value_type = Option<String>, format = DateTime)]
     expires_at: Option<Timestamp>,
+    /// The profile that it is judged by.
+    profile: Option<String>,
     /// Why there is no secret.
     #[serde(skip_serializing_if = "Option::is_none")]
     detail: Option<&'static str>,
@@ -141,13 +148,13 @@ impl IssuedView {
             Event::TokenIssued(token) => Some(token.clone()),
             _ => None,
         })?;
-        let TokenIssued { token_id: id, name, scopes, expires_at } = token;
+        let TokenIssued { token_id: id, name, scopes, expires_at, profile } = token;
         let secret = issued.token.clone();
         let detail = secret.is_none().then_some(
             "this answers a repeated request; the secret was in the first answer and is kept \
              nowhere: revoke this token and issue another if it is lost",
         );
-        Some(Self { id, secret, name, scopes, expires_at, detail })
+        Some(Self { id, secret, name, scopes, expires_at, profile, detail })
     }
 }
 
@@ -162,11 +169,11 @@ async fn issue(
     State(state): State<ApiState>,
     ask: Ask<TokensWrite, IssueRequest>,
 ) -> Result<Done<IssuedView>, Problem> {
-    let IssueRequest { name, scopes, expires_in_seconds } = ask.body;
+    let IssueRequest { name, scopes, expires_in_seconds, profile } = ask.body;
     let now = state.door().now();
     let expires_at = expires_in_seconds.map(|seconds| expiry(now, seconds)).transpose()?;
-    let by = &ask.principal.scopes;
-    let issued = state.tokens().issue(&name, scopes, expires_at, by, &ask.caller, ask.key).await?;
+    let (wish, by) = (Wish { name, scopes, expires_at, profile }, ask.principal.grantor());
+    let issued = state.tokens().issue(wish, by, &ask.caller, ask.key).await?;
     let view = IssuedView::of(&issued)
         .ok_or_else(|| Problem::internal(&std::io::Error::other("a token without its event")))?;
     Ok(Done::of(&issued.executed, StatusCode::CREATED, view))
@@ -215,6 +222,9 @@ impl From<Refusal> for Problem {
             Refusal::BadName => Self::of_field(&TOKEN_REFUSED, "name", words),
             Refusal::BadScope(_) => Self::of_field(&TOKEN_REFUSED, "scopes", words),
             Refusal::Beyond(_) => Self::of_field(&MISSING_SCOPE, "scopes", words),
+            Refusal::NoProfile(_) => Self::of_field(&TOKEN_REFUSED, "profile", words),
+            Refusal::Bound(_) => Self::of_field(&BOUND_BY_PROFILE, "profile", words),
+            Refusal::AuditNeedsAdmin(_) => Self::of_field(&MISSING_SCOPE, "profile", words),
             Refusal::ExpiresInThePast(_) => {
                 Self::of_field(&TOKEN_REFUSED, "expires_in_seconds", words)
             }
@@ -235,6 +245,7 @@ mod tests {
             name: "ci".to_owned(),
             scopes: vec!["registry:pypi".to_owned()],
             expires_at: None,
+            profile: Some("agent".to_owned()),
         };
         let (replayed, token) = (token.is_none(), token.map(str::to_owned));
         let executed =
@@ -271,6 +282,9 @@ mod tests {
             (Refusal::BadName, 422, "name"),
             (Refusal::BadScope("root".to_owned()), 422, "scopes"),
             (Refusal::Beyond("admin".to_owned()), 403, "scopes"),
+            (Refusal::NoProfile("agent".to_owned()), 422, "profile"),
+            (Refusal::Bound("agent".to_owned()), 403, "profile"),
+            (Refusal::AuditNeedsAdmin("trial".to_owned()), 403, "profile"),
             (Refusal::ExpiresInThePast(Timestamp::EPOCH), 422, "expires_in_seconds"),
         ] {
             let problem = Problem::from(refusal);

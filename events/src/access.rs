@@ -32,6 +32,9 @@ pub struct TokenIssued {
     pub scopes: Vec<String>,
     /// When it ends by itself.
     pub expires_at: Option<Timestamp>,
+    /// The profile whose stricter policy holds for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub profile: Option<String>,
 }
 
 /// A token was revoked.

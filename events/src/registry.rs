@@ -1,10 +1,11 @@
 //! What the package firewall did: decisions on downloads, what it hid, the rules it went by.
 //! Streams: `registry/rules`, `registry/decisions/<yyyy-mm-dd>/<ecosystem>` (append-only), and those
-//! of [`advisory`], [`blocklist`], [`policy`], [`sighting`] and [`sync`].
+//! of [`advisory`], [`blocklist`], [`policy`], [`profile`], [`sighting`] and [`sync`].
 
 pub mod advisory;
 pub mod blocklist;
 pub mod policy;
+pub mod profile;
 pub mod sighting;
 pub mod sync;
 
@@ -16,6 +17,7 @@ use self::{
     advisory::{AdvisoryChanged, AdvisoryPublished, AdvisoryWithdrawn, Class, Severity},
     blocklist::{BlocklistRuleAdded, BlocklistRuleRemoved},
     policy::{SettingsChanged, WaiverExpired, WaiverGranted, WaiverRequested, WaiverRevoked},
+    profile::{ProfileRemoved, ProfileSet},
     sighting::VersionsSeen,
     sync::{SyncFailed, SyncRequested, SyncStarted, SyncSucceeded},
 };
@@ -74,6 +76,10 @@ events! {
         0x4028 v 1 SyncRequested,
         /// Versions were there that this Weir had not seen before.
         0x4034 v 1 VersionsSeen,
+        /// A profile of tokens is new, or says something else from now on.
+        0x4038 v 1 ProfileSet,
+        /// A profile of tokens is gone; tokens that name it get nothing.
+        0x4039 v 1 ProfileRemoved,
     }
 }
 

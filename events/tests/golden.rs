@@ -27,6 +27,7 @@ use weir_events::{
             EcosystemSettings, Mode, Required, Settings, SettingsChanged, Waiver, WaiverExpired,
             WaiverGranted, WaiverRequested, WaiverRevoked,
         },
+        profile::{Profile, ProfileRemoved, ProfileSet},
         sighting::VersionsSeen,
         sync::{SyncFailed, SyncRequested, SyncStarted, SyncSucceeded},
     },
@@ -103,6 +104,15 @@ fn waiver() -> Waiver {
     }
 }
 
+fn profile() -> Profile {
+    Profile {
+        name: "agent".to_owned(),
+        mode: Some(Mode::Enforce),
+        min_age_hours: 168,
+        severity_floor: Some(Severity::Low),
+    }
+}
+
 /// One event of every kind, encoded as this build writes it.
 fn samples() -> Vec<codec::Encoded> {
     let (six, file) = ("six".to_owned(), "six-1.17.0.tar.gz".to_owned());
@@ -119,6 +129,7 @@ fn samples() -> Vec<codec::Encoded> {
             name: "ci".to_owned(),
             scopes: vec!["registry:pypi".to_owned()],
             expires_at: Some(Timestamp::from_micros(1_795_824_000_123_456)),
+            profile: None,
         }
         .into(),
         TokenRevoked { token_id: "0123456789abcdef".to_owned() }.into(),
@@ -136,7 +147,7 @@ fn samples() -> Vec<codec::Encoded> {
         .into(),
     ];
     let source = "osv".to_owned();
-    let registry_events: [registry::Event; 24] = [
+    let registry_events: [registry::Event; 26] = [
         PackageAllowed {
             ecosystem,
             package: six.clone(),
@@ -249,6 +260,8 @@ fn samples() -> Vec<codec::Encoded> {
             seen_at: Timestamp::from_micros(1_795_824_000_123_456),
         }
         .into(),
+        ProfileSet { profile: profile() }.into(),
+        ProfileRemoved { name: profile().name }.into(),
     ];
     let encode = |result: Result<codec::Encoded, _>| result.expect("a sample that can be encoded");
     log_events

@@ -7,5 +7,7 @@ CREATE TABLE api_tokens (
     issued_at timestamptz NOT NULL,
     issued_by text COLLATE "C" NOT NULL,
     expires_at timestamptz,
-    revoked_at timestamptz
+    revoked_at timestamptz,
+    -- The profile that it is judged by.
+    profile text COLLATE "C"
 );

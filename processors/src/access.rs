@@ -15,13 +15,20 @@ use std::{
 };
 
 use tokio::sync::Semaphore;
-use weir_aggregates::access::{Command, Refusal, Scope, State, Token};
+use weir_aggregates::{
+    access::{Binding, Command, Grantor, Refusal, Scope, State, Token},
+    registry::profile::Profiles,
+};
 use weir_events::{
     access::{Event, TokenIssued},
+    registry::{
+        policy::Mode,
+        profile::{PROFILES, Profile},
+    },
     stream::StreamName,
     timestamp::Timestamp,
 };
-use weir_log::database::DatabaseFault;
+use weir_log::{append::AppendFault, database::DatabaseFault};
 
 use self::{known::Known, lockout::Lockout, secret::Secret};
 pub use self::{
@@ -51,6 +58,8 @@ pub struct Principal {
     pub scopes: Arc<[Scope]>,
     /// When the token ends, or the session before it.
     pub expires_at: Option<Timestamp>,
+    /// The profile that its token names: what it asks for is judged by that.
+    pub profile: Option<Arc<str>>,
     /// The session, where a browser's cookie let it in.
     pub session: Option<Session>,
 }
@@ -63,6 +72,7 @@ impl Principal {
             token_id: None,
             scopes: scopes.into(),
             expires_at: None,
+            profile: None,
             session: None,
         }
     }
@@ -79,7 +89,14 @@ impl Principal {
 
     /// It as a caller of commands.
     pub fn caller(&self) -> Caller {
-        Caller::principal(&self.name, self.id())
+        let profile = self.profile.clone();
+        Caller { profile, ..Caller::principal(&self.name, self.id()) }
+    }
+
+    /// It as somebody who hands out what others may do.
+    pub fn grantor(&self) -> Grantor {
+        let profile = self.profile.as_deref().map(str::to_owned);
+        Grantor { scopes: self.scopes.to_vec(), profile }
     }
 
     fn of(token: &TokenIssued) -> Self {
@@ -88,6 +105,7 @@ impl Principal {
             token_id: Some(token.token_id.as_str().into()),
             scopes: token.scopes.iter().filter_map(|name| Scope::find(name)).collect(),
             expires_at: token.expires_at,
+            profile: token.profile.as_deref().map(Arc::from),
             session: None,
         }
     }
@@ -117,6 +135,19 @@ impl From<DatabaseFault> for Denied {
     fn from(fault: DatabaseFault) -> Self {
         Self::Fault(fault.into())
     }
+}
+
+/// What a token is to be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Wish {
+    /// What it is called.
+    pub name: String,
+    /// What it may do, by name.
+    pub scopes: Vec<String>,
+    /// When it ends by itself.
+    pub expires_at: Option<Timestamp>,
+    /// The profile that it names.
+    pub profile: Option<String>,
 }
 
 /// A token just issued.
@@ -182,13 +213,11 @@ impl Tokens {
         Self { inner: Arc::new(inner) }
     }
 
-    /// Issues a token, in the name of somebody who has the scopes `by`.
+    /// Issues a token, in the name of somebody.
     pub async fn issue(
         &self,
-        name: &str,
-        scopes: Vec<String>,
-        expires_at: Option<Timestamp>,
-        by: &[Scope],
+        wish: Wish,
+        by: Grantor,
         caller: &Caller,
         idempotency: Option<IdempotencyKey>,
     ) -> Result<Issued, ExecuteFault<Refusal>> {
@@ -197,11 +226,12 @@ impl Tokens {
         let Some(stream) = stream(&token_id) else {
             return Err(ExecuteFault::Refused(Refusal::Unknown));
         };
+        let binding = self.binding(wish.profile.as_deref()).await?;
         let verifier = secret.verifier().await.map_err(|_| busy())?;
         self.statement(INSERT, &token_id, Some(&verifier)).await.map_err(DoorFault::from)?;
-        let name = name.to_owned();
-        let token = TokenIssued { token_id: token_id.clone(), name, scopes, expires_at };
-        let command = Command::Issue { token, by: by.to_vec() };
+        let Wish { name, scopes, expires_at, profile } = wish;
+        let token = TokenIssued { token_id: token_id.clone(), name, scopes, expires_at, profile };
+        let command = Command::Issue { token, by, binding };
         let executed =
             self.inner.door.execute::<Token>(&stream, &command, caller, idempotency).await;
         match executed {
@@ -225,6 +255,30 @@ impl Tokens {
         }
     }
 
+    /// What a profile would do to a token that names it, as the log says now.
+    async fn binding(&self, profile: Option<&str>) -> Result<Binding, DoorFault> {
+        let Some(name) = profile else { return Ok(Binding::Stricter) };
+        let stream =
+            StreamName::new(PROFILES).map_err(|fault| AppendFault::Invalid(fault.to_string()))?;
+        let (profiles, _) = self.inner.door.load::<Profiles>(&stream).await?;
+        Ok(match profiles.profile(name) {
+            None => Binding::Unknown,
+            Some(Profile { mode: Some(Mode::Audit), .. }) => Binding::Audit,
+            Some(_) => Binding::Stricter,
+        })
+    }
+
+    /// The profile that a token names, whether it opens anything or not; none where there is no such
+    /// token.
+    pub async fn profile_of(&self, token_id: &str) -> Result<Option<String>, DoorFault> {
+        let Some(stream) = stream(token_id) else { return Ok(None) };
+        let (state, _): (State, _) = self.inner.door.load::<Token>(&stream).await?;
+        Ok(match state {
+            State::Unknown => None,
+            State::Live(token) | State::Revoked(token) => token.profile,
+        })
+    }
+
     /// Issues the first admin's token, once in the life of a log.
     ///
     /// Here the event comes first and the hash after it, so that only who wins the race for the
@@ -244,8 +298,10 @@ impl Tokens {
             name: "admin".to_owned(),
             scopes: vec![Scope::Admin.as_str().to_owned()],
             expires_at: None,
+            profile: None,
         };
-        let command = Command::Issue { token, by: vec![Scope::Admin] };
+        let (by, binding) = (Grantor::admin(), Binding::Stricter);
+        let command = Command::Issue { token, by, binding };
         let caller = Caller::processor("bootstrap");
         let executed = self.inner.door.execute::<Token>(&stream, &command, &caller, None).await;
         let executed = match executed {
@@ -386,5 +442,5 @@ impl Tokens {
 }
 
 fn busy() -> DoorFault {
-    weir_log::append::AppendFault::Busy.into()
+    AppendFault::Busy.into()
 }

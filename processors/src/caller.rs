@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use uuid::Uuid;
+use weir_aggregates::registry::profile::Asker;
 use weir_events::actor::{
     ActorPath, ActorPathParts, ActorPathScheme, GuardianSegments, SystemName, encode_segment,
 };
@@ -14,6 +15,8 @@ pub struct Caller {
     pub principal: Arc<str>,
     /// The canonical actor path of who acts.
     pub actor: Arc<str>,
+    /// The profile that binds it, where one does.
+    pub profile: Option<Arc<str>>,
     /// W3C trace context, as it came.
     pub traceparent: Option<Arc<str>>,
     /// The first cause this belongs to; a fresh one when absent.
@@ -46,10 +49,17 @@ impl Caller {
         folder.ends_with("/user/agents").then_some(id)
     }
 
+    /// It as the policy knows it.
+    #[must_use]
+    pub fn asker(&self) -> Asker<'_> {
+        Asker { token: self.token(), profile: self.profile.as_deref() }
+    }
+
     fn at(principal: &str, guardian: GuardianSegments, folder: &str, name: &str) -> Self {
         Self {
             principal: principal.into(),
             actor: address(guardian, &[folder, name]).into(),
+            profile: None,
             traceparent: None,
             correlation_id: None,
             causation_id: None,

@@ -6,7 +6,8 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::commands::{
     check, completions, config, dead_letters, doctor, down, events, explain, init, migrate, path,
-    registry, replay, rules, serve, sources, status, tail, token, verify, version, waivers,
+    profiles, registry, replay, rules, serve, sources, status, tail, token, verify, version,
+    waivers,
 };
 use crate::config::logging::LogFormat;
 use crate::exit;
@@ -119,6 +120,9 @@ pub(crate) enum Command {
     Explain(explain::ExplainArgs),
     /// Say what becomes of everything that lock files and bills of materials name
     Check(check::CheckArgs),
+    /// List, set and remove profiles: the stricter policies that tokens can name
+    #[command(subcommand)]
+    Profiles(profiles::ProfilesCommand),
     /// Ask what a warning or a policy of today means for the past
     #[command(subcommand)]
     Registry(registry::RegistryCommand),

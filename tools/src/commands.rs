@@ -12,6 +12,7 @@ pub(crate) mod init;
 pub(crate) mod migrate;
 pub(crate) mod path;
 pub(crate) mod postgres;
+pub(crate) mod profiles;
 pub(crate) mod progress;
 pub(crate) mod registry;
 pub(crate) mod replay;
@@ -63,6 +64,7 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<Exit, Failure> 
         Command::Token(command) => token::run(context, &command),
         Command::Explain(args) => explain::run(context, &args),
         Command::Check(args) => check::run(context, &args),
+        Command::Profiles(command) => profiles::run(context, &command),
         Command::Registry(command) => registry::run(context, &command),
         Command::Rules(command) => rules::run(context, &command),
         Command::Sources(args) => sources::run(context, &args),

@@ -17,6 +17,7 @@ pub(crate) mod database;
 pub(crate) mod log;
 pub(crate) mod logging;
 pub(crate) mod policy;
+pub(crate) mod profiles;
 pub(crate) mod registries;
 pub(crate) mod server;
 pub(crate) mod sources;

@@ -1,11 +1,14 @@
 //! All that decides about packages, folded from the log: rules, blocklist, advisories, waivers,
 //! settings. What of it concerns one package is its [`Dossier`].
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use blake3::{Hash, Hasher};
 use weir_events::{
-    registry::{Ecosystem, Event, Mask, policy::Settings},
+    registry::{Ecosystem, Event, Mask, policy::Settings, profile::Profile},
     timestamp::Timestamp,
 };
 
@@ -15,6 +18,7 @@ use super::{
     blocklist::{self, Blocklist},
     dossier::Dossier,
     name::normalise,
+    profile::{self, CompiledProfile, Profiles},
     rule::{CompiledRule, RuleSet},
     settings::{self, Keeping},
     verdict::{BLOCKLIST, Objection},
@@ -33,6 +37,8 @@ pub struct Facts {
     advisories: AdvisorySet,
     waivers: waiver::State,
     compiled_waivers: Vec<Arc<CompiledWaiver>>,
+    profiles: profile::State,
+    compiled_profiles: Option<BTreeMap<String, CompiledProfile>>,
     settings: Arc<Settings>,
     settings_digest: Option<Hash>,
     read: BTreeSet<(String, Option<Ecosystem>)>,
@@ -90,6 +96,17 @@ impl Facts {
         &self.waivers
     }
 
+    /// The profiles.
+    #[must_use]
+    pub const fn profiles(&self) -> &profile::State {
+        &self.profiles
+    }
+
+    /// A profile, ready for judging.
+    pub(super) fn compiled_profile(&self, name: &str) -> Option<&CompiledProfile> {
+        self.compiled_profiles.as_ref()?.get(name)
+    }
+
     /// Whether a second person has to grant a waiver of these, by id or alias: where the settings
     /// say so, and where one of them is malware.
     #[must_use]
@@ -123,6 +140,11 @@ impl Facts {
                 Keeping::apply(&mut state, event);
                 self.settings = Arc::new(state.settings);
                 self.settings_digest = None;
+                self.compiled_profiles = None;
+            }
+            Event::ProfileSet(_) | Event::ProfileRemoved(_) => {
+                Profiles::apply(&mut self.profiles, event);
+                self.compiled_profiles = None;
             }
             Event::SyncSucceeded(succeeded) => {
                 if !self.read.insert((succeeded.source.clone(), succeeded.ecosystem)) {
@@ -146,6 +168,12 @@ impl Facts {
         }
         if std::mem::take(&mut self.unsettled.waivers) {
             self.compiled_waivers = self.waivers.granted().map(Arc::new).collect();
+        }
+        if self.compiled_profiles.is_none() {
+            let compiled = |profile: &Profile| {
+                (profile.name.clone(), CompiledProfile::new(profile, &self.settings))
+            };
+            self.compiled_profiles = Some(self.profiles.profiles().map(compiled).collect());
         }
         if self.settings_digest.is_none() {
             let settings = format!("{:?}", self.settings);

@@ -160,7 +160,7 @@ impl Replay {
             .is_some_and(|folder| folder.known.get(token(folder.apart)).is_some_and(holds));
         if !remembered {
             let About { dossier: in_force, tells_tokens_apart, from, until } = about()?;
-            let tried = in_force.under(&self.trial, decision.package);
+            let tried = in_force.tried(&self.trial, decision.package);
             let known = Known { in_force, tried, from, until, versions: HashMap::new() };
             let folder = self.packages.entry(key.clone()).or_default();
             folder.apart = tells_tokens_apart;

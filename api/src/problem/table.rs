@@ -50,6 +50,8 @@ problems! {
         "The token is unknown, expired or revoked. Ask an operator for another; ten failures lock an address out for five minutes.";
     MISSING_SCOPE FORBIDDEN "missing_scope" "The token may not do this"
         "The token is good, but does not have the scope that this endpoint asks for. An operator can issue one that has it.";
+    BOUND_BY_PROFILE FORBIDDEN "bound_by_profile" "Whoever is bound by a profile may not do this"
+        "The token names a profile, as tokens of agents do. What loosens or answers for such tokens is done by somebody whose token names none.";
     CROSS_SITE FORBIDDEN "cross_site" "The request may come from another site"
         "With a session cookie, everything but reading needs `content-type: application/json` and the header `x-weir-csrf: 1`, and must come from Weir's own pages. Programs use a token in `authorization` instead.";
     NOT_FOUND NOT_FOUND "not_found" "There is nothing here"
@@ -68,6 +70,8 @@ problems! {
         "No source of advisories has this name. GET /api/security-sources lists them.";
     NO_SUCH_WAIVER NOT_FOUND "no_such_waiver" "There is no such waiver"
         "No waiver that is in force or waits has this id; perhaps it was revoked, or its time is over. GET /api/registry/waivers lists them all.";
+    NO_SUCH_PROFILE NOT_FOUND "no_such_profile" "There is no such profile"
+        "No profile has this name. GET /api/registry/profiles lists those there are.";
     NOTHING_CALLED_SO NOT_FOUND "nothing_called_so" "Nothing is called so"
         "No advisory that is known now has this id or alias, and no rule in force has this id. GET /api/registry/explain names what is said against a version.";
     METHOD_NOT_ALLOWED METHOD_NOT_ALLOWED "method_not_allowed" "The method does not exist here"
@@ -110,6 +114,8 @@ problems! {
         "The waiver has the right shape, but not a meaning: `errors` names the field. Nothing was changed.";
     POLICY_REFUSED UNPROCESSABLE_ENTITY "policy_refused" "The policy makes no sense"
         "A policy that is tried has the keys that the configuration has for judging, `rules` and `without`; `errors` says line and column. Nothing was tried.";
+    PROFILE_REFUSED UNPROCESSABLE_ENTITY "profile_refused" "The profile makes no sense"
+        "The profile has the right shape, but not a meaning: `errors` names the field. Nothing was changed.";
     CHECK_REFUSED UNPROCESSABLE_ENTITY "check_refused" "The file cannot be read"
         "What was sent to be checked is no file of its kind, or names too much; the detail says what and where.";
     TOKEN_REFUSED UNPROCESSABLE_ENTITY "token_refused" "The token cannot be issued"

@@ -6,15 +6,16 @@ use axum::{
 };
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
-use tokio::sync::Semaphore;
+use tokio::{runtime::Handle, sync::Semaphore};
 use utoipa::ToSchema;
 use utoipa_axum::{router::OpenApiRouter, routes};
+use weir_aggregates::registry::profile::Asker;
 use weir_events::{registry::Ecosystem, timestamp::Timestamp};
 use weir_processors::registry::check::{
     CheckFault, Component, Judged, Kind, Listing, MAX_ENTRIES, MAX_TEXT_BYTES, judge, read,
 };
 
-use super::explain::{ObjectionView, Outcome};
+use super::explain::{ObjectionView, Outcome, profile_of};
 use crate::{
     ask::{collect_within, parse},
     auth::{By, needs::RulesRead},
@@ -50,7 +51,7 @@ struct CheckRequest {
     /// A bill of materials: `CycloneDX` or SPDX.
     #[schema(value_type = Option<Object>)]
     sbom: Option<Box<RawValue>>,
-    /// The id of the token that would ask: where a waiver is for one token.
+    /// The id of the token that would ask: where a waiver is for one token, or it names a profile.
     token: Option<String>,
 }
 
@@ -160,12 +161,15 @@ async fn check(
     })?;
     let (parts, body) = request.into_parts();
     let body = collect_within(&parts.headers, body, MAX_BODY_BYTES).await?;
+    let runtime = Handle::current();
     let work = move || {
         let asked: CheckRequest = parse(&parts.headers, &body)?;
         drop(body);
         let token = asked.token.clone();
         let (kind, listing) = listing(asked)?;
-        judged(&state, kind, &listing, token.as_deref())
+        let profile = runtime.block_on(profile_of(&state, token.as_deref()))?;
+        let asker = Asker { token: token.as_deref(), profile: profile.as_deref() };
+        judged(&state, kind, &listing, asker)
     };
     let checked = tokio::task::spawn_blocking(work).await;
     checked.map_err(|_| Problem::new(&INTERNAL, "the check broke off"))?.map(Json)
@@ -210,7 +214,7 @@ fn judged(
     state: &ApiState,
     kind: Option<Kind>,
     listing: &Listing,
-    token: Option<&str>,
+    asker: Asker<'_>,
 ) -> Result<Checked, Problem> {
     let now = state.door().now();
     let all: Vec<(&Component, Option<Timestamp>)> = listing.components().collect();
@@ -223,7 +227,7 @@ fn judged(
             let facts = state.packages().facts()?;
             policy_revision = policy_revision.min(facts.revision());
             let about =
-                |(it, _): &(&Component, _)| facts.about(it.ecosystem, &it.package, token, now);
+                |(it, _): &(&Component, _)| facts.about_for(it.ecosystem, &it.package, asker, now);
             some.iter().map(about).collect()
         };
         for ((component, published_at), dossier) in some.iter().zip(&dossiers) {

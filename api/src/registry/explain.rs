@@ -8,6 +8,7 @@ use utoipa::ToSchema;
 use utoipa_axum::{router::OpenApiRouter, routes};
 use weir_aggregates::registry::{
     name::{normalise, valid},
+    profile::Asker,
     verdict::{Candidate, Cited, Excuse, Objection, Verdict},
     version::Version,
 };
@@ -154,6 +155,17 @@ impl Outcome {
     }
 }
 
+/// The profile of the token that would ask.
+pub(super) async fn profile_of(
+    state: &ApiState,
+    token: Option<&str>,
+) -> Result<Option<String>, Problem> {
+    match token {
+        Some(token) => Ok(state.tokens().profile_of(token).await?),
+        None => Ok(None),
+    }
+}
+
 /// Says what becomes of a version, with everything that is known
 #[utoipa::path(
     get, path = "/api/registry/explain", tag = "registry", operation_id = "explain",
@@ -189,7 +201,9 @@ async fn explain(
     let parsed = Version::parse(ecosystem, &version);
     let candidate = Candidate::published(Some(&parsed), published_at);
     let now = state.door().now();
-    let mut dossier = state.packages().facts()?.about(ecosystem, &package, token.as_deref(), now);
+    let profile = profile_of(&state, token.as_deref()).await?;
+    let asker = Asker { token: token.as_deref(), profile: profile.as_deref() };
+    let mut dossier = state.packages().facts()?.about_for(ecosystem, &package, asker, now);
     let package = normalise(ecosystem, &package).into_owned();
     let mut first_seen_at = None;
     if dossier.counts_age() {

@@ -95,6 +95,7 @@ mod tests {
             token_id: Some("0123456789abcdef".into()),
             scopes: [].into(),
             expires_at: None,
+            profile: None,
             session: None,
         }
     }

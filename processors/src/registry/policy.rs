@@ -110,7 +110,7 @@ impl Policy {
         now: Timestamp,
     ) -> Result<Arc<Dossier>, Unreadable> {
         let facts = self.facts()?;
-        Ok(Arc::new(facts.about(ecosystem, package, caller.token(), now)))
+        Ok(Arc::new(facts.about_for(ecosystem, package, caller.asker(), now)))
     }
 
     /// All that is known, for as long as nothing new may come in.

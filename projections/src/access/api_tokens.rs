@@ -45,14 +45,16 @@ pub struct TokenRow {
     pub expires_at: Option<Timestamp>,
     /// When it was revoked.
     pub revoked_at: Option<Timestamp>,
+    /// The profile that it is judged by.
+    pub profile: Option<String>,
 }
 
 const LIST: &str = "
-    SELECT id, position, name, scopes, issued_at, issued_by, expires_at, revoked_at
+    SELECT id, position, name, scopes, issued_at, issued_by, expires_at, revoked_at, profile
     FROM access.api_tokens WHERE position < $1 ORDER BY position DESC LIMIT $2";
 
 const ONE: &str = "
-    SELECT id, position, name, scopes, issued_at, issued_by, expires_at, revoked_at
+    SELECT id, position, name, scopes, issued_at, issued_by, expires_at, revoked_at, profile
     FROM access.api_tokens WHERE id = $1";
 
 /// The tokens issued last before a position, newest first.
@@ -81,17 +83,18 @@ fn from_row(row: &PgRow) -> Result<TokenRow, sqlx::Error> {
         issued_by: row.try_get("issued_by")?,
         expires_at: query::moment_if_any(row, "expires_at")?,
         revoked_at: query::moment_if_any(row, "revoked_at")?,
+        profile: row.try_get("profile")?,
     })
 }
 
 /// Scopes travel as JSON: arrays of arrays must be rectangular.
 const ISSUE: &str = "
-    INSERT INTO api_tokens (id, position, name, scopes, issued_at, issued_by, expires_at)
+    INSERT INTO api_tokens (id, position, name, scopes, issued_at, issued_by, expires_at, profile)
     SELECT id, position, name, ARRAY(SELECT jsonb_array_elements_text(scopes::jsonb)), issued_at,
-        issued_by, expires_at
+        issued_by, expires_at, profile
     FROM unnest($1::text[], $2::bigint[], $3::text[], $4::text[], $5::timestamptz[], $6::text[],
-        $7::timestamptz[])
-        AS e (id, position, name, scopes, issued_at, issued_by, expires_at)";
+        $7::timestamptz[], $8::text[])
+        AS e (id, position, name, scopes, issued_at, issued_by, expires_at, profile)";
 
 /// A token is revoked at most once; the first word counts.
 const REVOKE: &str = "
@@ -105,7 +108,7 @@ async fn issue(
     tx: &mut PgConnection,
 ) -> Result<(), ApplyFault> {
     let (mut ids, mut positions, mut names, mut scopes) = (vec![], vec![], vec![], vec![]);
-    let (mut ats, mut bys, mut ends) = (vec![], vec![], vec![]);
+    let (mut ats, mut bys, mut ends, mut profiles) = (vec![], vec![], vec![], vec![]);
     for (event, token) in issued {
         ids.push(token.token_id);
         positions.push(event.position.0);
@@ -114,6 +117,7 @@ async fn issue(
         ats.push(event.recorded_at.datetime());
         bys.push(decode::principal(event)?);
         ends.push(token.expires_at.map(Timestamp::datetime));
+        profiles.push(token.profile);
     }
     sqlx::query(ISSUE)
         .bind(ids)
@@ -123,6 +127,7 @@ async fn issue(
         .bind(ats)
         .bind(bys)
         .bind(ends)
+        .bind(profiles)
         .execute(tx)
         .await?;
     Ok(())
@@ -134,7 +139,7 @@ impl Projection for ApiTokens {
     }
 
     fn version(&self) -> i32 {
-        1
+        2
     }
 
     fn subsystem(&self) -> Subsystem {

@@ -9,6 +9,7 @@ mod go;
 mod impact;
 mod matrix;
 mod npm;
+mod profiles;
 mod pypi;
 mod sources;
 mod waivers;

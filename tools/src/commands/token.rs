@@ -5,8 +5,8 @@ use std::sync::Arc;
 use clap::{Args, Subcommand};
 use reqwest::Method;
 use serde_json::{Value, json};
-use weir_aggregates::access::Scope;
-use weir_processors::access::Tokens;
+use weir_aggregates::access::{Grantor, Scope};
+use weir_processors::access::{Tokens, Wish};
 use weir_processors::caller::Caller;
 use weir_processors::clock::SystemClock;
 use weir_processors::door::Door;
@@ -42,6 +42,9 @@ pub(crate) struct CreateArgs {
     /// When it ends by itself, like 30d or 12h; never unless given
     #[arg(long, value_name = "SPAN")]
     expires_in: Option<Span>,
+    /// The profile it is judged by, beside everything else, like agent: see `weir profiles`
+    #[arg(long, value_name = "NAME")]
+    profile: Option<String>,
     /// Issue it on the database itself, without a server: for when the admin's token is lost
     #[arg(long, conflicts_with_all = ["server", "token"])]
     direct: bool,
@@ -94,6 +97,9 @@ fn create(context: &Context, args: &CreateArgs) -> Result<Exit, Failure> {
     let client = Client::new(context, &args.server)?;
     runtime::run(async {
         let mut body = json!({ "name": args.name, "scopes": args.scope });
+        if let Some(profile) = &args.profile {
+            body["profile"] = profile.as_str().into();
+        }
         if let Some(span) = args.expires_in {
             body["expires_in_seconds"] = span.0.as_secs().into();
         }
@@ -107,6 +113,7 @@ fn create_directly(context: &Context, args: &CreateArgs) -> Result<Exit, Failure
     let config = context.load(&args.database.flags())?.config;
     let (output, its) = (context.output, config.clone());
     let (name, scopes, span) = (args.name.clone(), args.scope.clone(), args.expires_in);
+    let profile = args.profile.clone();
     runtime::with_database(context, &config, Need::Existing, move |url| {
         runtime::interruptible(async move {
             let opened = Opened::open(&its, &url).await?;
@@ -114,8 +121,8 @@ fn create_directly(context: &Context, args: &CreateArgs) -> Result<Exit, Failure
             let seconds = span.map(|span| i64::try_from(span.0.as_secs()).unwrap_or(i64::MAX));
             let expires_at = seconds.map(|seconds| door.now().plus_seconds(seconds));
             let caller = Caller::processor("cli");
-            let (tokens, by) = (Tokens::new(door), [Scope::Admin]);
-            let issued = tokens.issue(&name, scopes, expires_at, &by, &caller, None).await;
+            let wish = Wish { name: name.clone(), scopes, expires_at, profile };
+            let issued = Tokens::new(door).issue(wish, Grantor::admin(), &caller, None).await;
             opened.close().await;
             let issued = issued?;
             show(output, &json!({ "id": issued.token_id, "name": name, "secret": issued.token }))
@@ -138,7 +145,7 @@ fn ls(context: &Context, args: &LsArgs) -> Result<Exit, Failure> {
         context.output.data(&answer, || {
             let rows: Vec<Vec<String>> =
                 answer["tokens"].as_array().into_iter().flatten().map(row).collect();
-            table(&["ID", "NAME", "SCOPES", "EXPIRES", "STATE"], &rows)
+            table(&["ID", "NAME", "SCOPES", "PROFILE", "EXPIRES", "STATE"], &rows)
         })?;
         Ok(Exit::Done)
     })
@@ -152,6 +159,7 @@ fn row(token: &Value) -> Vec<String> {
         text("id"),
         text("name"),
         scopes.collect::<Vec<_>>().join(","),
+        text("profile"),
         token["expires_at"].as_str().unwrap_or("never").to_owned(),
         state.to_owned(),
     ]

@@ -7,6 +7,7 @@ use weir_events::registry::{
 };
 
 use super::Config;
+use super::profiles::ProfileEntry;
 use super::section::section;
 use super::sources::{Sources, Watched, ecosystems};
 
@@ -26,6 +27,10 @@ section! {
         young_mask: Mask = Mask::Mark,
         /// Whether every waiver needs a second person; one for malware always does.
         second_person: bool = false,
+        /// Profiles: stricter policies that tokens can name. Those that stand here are set again at
+        /// each start; others are kept. As `[{name: agent, min_age_hours: 168}]`, with `mode`,
+        /// `min_age_hours` and `severity_floor`, each as far as it is stricter.
+        profiles: Vec<ProfileEntry> = Vec::new(),
     }
 }
 
@@ -39,6 +44,7 @@ impl Config {
             malware_mask,
             young_mask,
             second_person,
+            profiles: _,
         } = self.policy;
         let of = |registry: super::registries::Registry<'_>| EcosystemSettings {
             ecosystem: registry.ecosystem,

@@ -109,7 +109,7 @@ impl Trial {
 impl Dossier {
     /// What would be known about the package, given by its normalised name, if a trial were in force.
     /// The key is that of no dossier in force: what is judged by it is not to be kept.
-    pub(super) fn under(&self, trial: &Trial, package: &str) -> Self {
+    pub(super) fn tried(&self, trial: &Trial, package: &str) -> Self {
         let mut tried = self.clone();
         tried.rules.retain(|rule| !trial.without.contains(&rule.rule.id));
         tried.rules.extend(trial.rules.about(self.ecosystem, &normalise(self.ecosystem, package)));

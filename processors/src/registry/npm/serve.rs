@@ -202,7 +202,7 @@ impl<C: CachePlugin> Npm<C> {
         let results = {
             let facts = self.gate.facts()?;
             let now = self.gate.ledger().now();
-            let about = |name: &str| facts.about(Ecosystem::Npm, name, caller.token(), now);
+            let about = |name: &str| facts.about_for(Ecosystem::Npm, name, caller.asker(), now);
             search::filter(&page.body, about)
         };
         let results = results.ok_or_else(|| {

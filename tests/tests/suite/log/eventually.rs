@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use eventually::{AggregateRootBuilder, Repository, store::AppendError, versioning::Versioned};
 use weir_aggregates::{
-    access::{Command, Refusal, Scope, State, Token},
+    access::{Binding, Command, Grantor, Refusal, State, Token},
     bridge::Bridged,
     machine::Context,
 };
@@ -26,11 +26,12 @@ fn issued() -> TokenIssued {
         name: "ci".to_owned(),
         scopes: vec!["admin".to_owned()],
         expires_at: None,
+        profile: None,
     }
 }
 
 fn issue() -> Command {
-    Command::Issue { token: issued(), by: vec![Scope::Admin] }
+    Command::Issue { token: issued(), by: Grantor::admin(), binding: Binding::Stricter }
 }
 
 #[tokio::test]

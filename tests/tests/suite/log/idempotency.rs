@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use weir_aggregates::access::{Command, Scope, Token};
+use weir_aggregates::access::{Binding, Command, Grantor, Token};
 use weir_events::{access::TokenIssued, position::Position};
 use weir_log::idempotency::CommandKey;
 use weir_processors::{
@@ -21,8 +21,9 @@ fn issue(name: &str) -> Command {
         name: name.to_owned(),
         scopes: vec!["admin".to_owned()],
         expires_at: None,
+        profile: None,
     };
-    Command::Issue { token, by: vec![Scope::Admin] }
+    Command::Issue { token, by: Grantor::admin(), binding: Binding::Stricter }
 }
 
 fn door(log: &TestLog) -> Door {

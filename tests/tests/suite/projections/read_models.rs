@@ -265,6 +265,7 @@ async fn tokens_are_listed_with_their_scopes_and_their_end() {
         name: format!("token {id}"),
         scopes: scopes.iter().map(ToString::to_string).collect(),
         expires_at: (id == "b").then_some(Timestamp::from_micros(9_000_000)),
+        profile: (id == "b").then(|| "agent".to_owned()),
     };
     let events: [access::Event; 4] = [
         issued("a", &["admin", "an odd \"scope\""]).into(),
@@ -284,6 +285,7 @@ async fn tokens_are_listed_with_their_scopes_and_their_end() {
     );
     let found = api_tokens::find(database, "b").await.expect("an answer").expect("a token");
     assert_eq!((found.name.as_str(), found.issued_by.as_str()), ("token b", "tester"));
+    assert_eq!(found.profile.as_deref(), Some("agent"));
     assert_eq!(api_tokens::find(database, "d").await.expect("an answer"), None);
     worker.stop().await;
 }
@@ -423,7 +425,14 @@ async fn every_read_model_is_the_same_rebuilt_in_large_batches_as_lived_in_small
             append(&stage, "facts", &[one, blocked(n % 3), weir_tests::events::allowed(n)]).await;
         let token: access::Event = if n % 2 == 0 {
             let token_id = format!("t{n}");
-            TokenIssued { token_id, name: "t".into(), scopes: vec![], expires_at: None }.into()
+            TokenIssued {
+                token_id,
+                name: "t".into(),
+                scopes: vec![],
+                expires_at: None,
+                profile: None,
+            }
+            .into()
         } else {
             TokenRevoked { token_id: format!("t{}", n - 1) }.into()
         };

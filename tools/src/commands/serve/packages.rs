@@ -4,15 +4,17 @@
 use std::sync::Arc;
 
 use tracing::{info, warn};
-use weir_aggregates::access::Scope;
+use weir_aggregates::access::{Grantor, Scope};
+use weir_aggregates::registry::profile::{Command, Profiles};
 use weir_aggregates::registry::settings::{Apply, Keeping};
 use weir_api::registry::Packages;
 use weir_events::registry::Ecosystem;
 use weir_events::registry::policy::SETTINGS;
+use weir_events::registry::profile::{PROFILES, Profile};
 use weir_events::stream::StreamName;
 use weir_log::lifecycle::Lifecycle;
 use weir_processors::caller::Caller;
-use weir_processors::door::Door;
+use weir_processors::door::{Door, ExecuteFault};
 use weir_processors::outbound::{Limits, Outbound};
 use weir_processors::registry::cache::FileCache;
 use weir_processors::registry::ledger::Ledger;
@@ -34,6 +36,7 @@ pub(super) async fn start(
     lifecycle: &Lifecycle,
 ) -> Result<Packages, Failure> {
     record(config, door).await?;
+    record_profiles(config, door).await?;
     let policy = Policy::start(door.log(), lifecycle).await?;
     let mut packages = Packages::new(policy.clone());
     let registries = config.registries.all();
@@ -67,6 +70,27 @@ async fn record(config: &Config, door: &Door) -> Result<(), Failure> {
     let executed = door.execute::<Keeping>(&stream, &apply, &caller, None).await?;
     if !executed.events.is_empty() {
         info!(position = %executed.position, "packages are judged by other settings from now on");
+    }
+    Ok(())
+}
+
+/// Records the profiles of the configuration, where they are not so already.
+async fn record_profiles(config: &Config, door: &Door) -> Result<(), Failure> {
+    let (stream, caller) = (StreamName::new(PROFILES)?, Caller::processor("configuration"));
+    for entry in &config.policy.profiles {
+        let profile = Profile::from(entry);
+        let name = profile.name.clone();
+        let set = Command::Set { profile, by: Grantor::admin() };
+        let executed = door.execute::<Profiles>(&stream, &set, &caller, None).await;
+        let executed = executed.map_err(|fault| match fault {
+            ExecuteFault::Refused(refusal) => {
+                Failure::new(Exit::Usage, format!("policy.profiles cannot be used: {refusal}"))
+            }
+            other => other.into(),
+        })?;
+        if !executed.events.is_empty() {
+            info!(profile = name, position = %executed.position, "a profile is set");
+        }
     }
     Ok(())
 }
