@@ -53,9 +53,19 @@ impl Place {
     /// # Panics
     /// When the log refuses it, or the place has no database of the tests.
     pub async fn publish(&self, advisory: &Advisory) -> i64 {
-        let stream = advisory::stream(&advisory.source, advisory.ecosystem).expect("a stream");
-        let event: Event = AdvisoryPublished { advisory: advisory.clone() }.into();
-        self.append(stream.as_str(), event).await
+        self.publish_all(std::slice::from_ref(advisory)).await
+    }
+
+    /// Publishes some advisories of one source and ecosystem, and answers where the last one stands.
+    ///
+    /// # Panics
+    /// When the log refuses them, there are none, or the place has no database of the tests.
+    pub async fn publish_all(&self, advisories: &[Advisory]) -> i64 {
+        let first = advisories.first().expect("an advisory");
+        let stream = advisory::stream(&first.source, first.ecosystem).expect("a stream");
+        let published =
+            |advisory: &Advisory| Event::from(AdvisoryPublished { advisory: advisory.clone() });
+        self.append_all(stream.as_str(), &advisories.iter().map(published).collect::<Vec<_>>()).await
     }
 
     /// Puts a fact into the log, and answers where it stands.
@@ -63,8 +73,12 @@ impl Place {
     /// # Panics
     /// When the log refuses it, or the place has no database of the tests.
     pub async fn append(&self, stream: &str, event: Event) -> i64 {
+        self.append_all(stream, &[event]).await
+    }
+
+    async fn append_all(&self, stream: &str, events: &[Event]) -> i64 {
         let log = self.database.as_ref().expect("a test database").log().await;
-        let appended = log.log.append(events::facts(stream, &[event])).await;
+        let appended = log.log.append(events::facts(stream, events)).await;
         match appended.expect("append") {
             Outcome::Appended(appended) => appended.last.0,
             other => panic!("not appended: {other:?}"),

@@ -80,6 +80,21 @@ impl TestDatabase {
             .expect("switch triggers off");
         connection
     }
+
+    /// How much it takes on the disk.
+    pub async fn size_bytes(&self) -> i64 {
+        sqlx::query_scalar("SELECT pg_database_size(current_database())")
+            .fetch_one(&mut self.intruder().await)
+            .await
+            .expect("its size")
+    }
+
+    /// Drops it: for what is too large to stay until the cluster is thrown away.
+    pub async fn forget(&self) {
+        let mut admin = admin(&cluster()).await;
+        let drop = format!("DROP DATABASE {} WITH (FORCE)", self.name);
+        admin.execute(AssertSqlSafe(drop)).await.expect("drop the database");
+    }
 }
 
 /// A fresh id.

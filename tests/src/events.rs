@@ -39,6 +39,12 @@ pub fn meta() -> Meta {
     }
 }
 
+/// Meta for an event that somebody at the API caused.
+pub fn meta_of(principal: &str, token: &str) -> Meta {
+    let actor = text(&format!("pekko://weir/user/agents/{token}"));
+    Meta { actor, principal: text(principal), ..meta() }
+}
+
 /// An event on its way.
 ///
 /// # Panics

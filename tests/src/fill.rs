@@ -1,5 +1,7 @@
 //! A long log in no time, for what reads one: written around the log's writer.
 
+pub mod decisions;
+
 use weir_log::database::Database;
 
 use crate::events;

@@ -8,6 +8,7 @@ mod docker;
 mod go;
 mod impact;
 mod matrix;
+mod measured;
 mod npm;
 mod profiles;
 mod pypi;
