@@ -3,6 +3,7 @@
 
 pub mod advisory;
 pub mod blocklist;
+pub mod canary;
 pub mod constraint;
 pub mod dossier;
 pub mod facts;

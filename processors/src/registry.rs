@@ -11,6 +11,7 @@ pub mod accept;
 pub mod answer;
 pub mod asking;
 pub mod cache;
+pub mod canary;
 pub mod decisions;
 pub mod documents;
 pub mod download;

@@ -128,7 +128,7 @@ pub(crate) fn is_loopback(host: &str) -> bool {
 }
 
 /// The only line a program prints, if it succeeds.
-async fn ask(program: &str, arguments: &[&str]) -> Option<String> {
+pub(crate) async fn ask(program: &str, arguments: &[&str]) -> Option<String> {
     let mut command = Command::new(program);
     command.args(arguments).kill_on_drop(true);
     command.stdin(Stdio::null()).stderr(Stdio::null());

@@ -43,6 +43,8 @@ pub struct Dossier {
     pub(super) said: Said,
     /// Waivers in force about the package, for who asks.
     pub(super) waivers: Vec<Arc<CompiledWaiver>>,
+    /// What is said of the canary, where this is it.
+    pub(super) canary: Option<Arc<Objection>>,
     /// Why nothing may pass, whatever it is.
     pub(super) unread: Option<Arc<Objection>>,
     /// As of when the registry is looked at: what came later is not there.
@@ -112,7 +114,11 @@ impl Dossier {
     /// Whether no version can be refused, so that none needs to be looked at.
     #[must_use]
     pub fn is_silent(&self) -> bool {
-        self.rules.is_empty() && self.said.is_empty() && self.unread.is_none() && !self.counts_age()
+        self.rules.is_empty()
+            && self.said.is_empty()
+            && self.canary.is_none()
+            && self.unread.is_none()
+            && !self.counts_age()
     }
 
     /// Whether it matters how old a version is.
@@ -129,6 +135,9 @@ impl Dossier {
 
     /// Judges a version.
     pub fn judge(&self, candidate: &Candidate<'_>) -> Verdict {
+        if let Some(canary) = &self.canary {
+            return Verdict::Block(Arc::clone(canary));
+        }
         if let Some(later) = self.later(candidate) {
             return Verdict::Block(later);
         }
@@ -174,7 +183,15 @@ impl Dossier {
         let findings = findings.iter().filter(counts).map(|finding| self.of_finding(finding));
         let unread = self.unread.iter().cloned();
         let later = self.later(candidate).into_iter();
-        later.chain(unread).chain(rules).chain(findings).chain(self.young(candidate)).collect()
+        self.canary
+            .iter()
+            .cloned()
+            .chain(later)
+            .chain(unread)
+            .chain(rules)
+            .chain(findings)
+            .chain(self.young(candidate))
+            .collect()
     }
 
     /// The strictest objection that is not waived; of equally strict ones the first.

@@ -16,6 +16,7 @@ use super::{
     Firewall, State,
     advisory::set::AdvisorySet,
     blocklist::{self, Blocklist},
+    canary,
     dossier::Dossier,
     name::normalise,
     profile::{self, CompiledProfile, Profiles},
@@ -205,6 +206,7 @@ impl Facts {
         let waivers: Vec<_> =
             self.compiled_waivers.iter().filter(concerns).map(Arc::clone).collect();
         let unread = self.unread(ecosystem);
+        let canary = canary::objection(ecosystem, &package);
         let mut hasher = Hasher::new_derive_key("weir registry dossier v1");
         if let Some(settings) = &self.settings_digest {
             hasher.update(settings.as_bytes());
@@ -221,6 +223,9 @@ impl Facts {
         if let Some(unread) = &unread {
             hasher.update(b"unread").update(unread.source.as_bytes());
         }
+        if canary.is_some() {
+            hasher.update(b"canary");
+        }
         Dossier {
             revision: self.revision,
             key: hasher.finalize(),
@@ -230,6 +235,7 @@ impl Facts {
             rules,
             said,
             waivers,
+            canary,
             unread,
             as_of: None,
             seen: None,

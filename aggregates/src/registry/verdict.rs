@@ -125,7 +125,7 @@ pub enum Excuse {
 /// Something said against a version.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Objection {
-    /// Who says it: `rules`, `blocklist`, `minimum-age`, or a source of advisories.
+    /// Who says it: `rules`, `blocklist`, `minimum-age`, `canary`, or a source of advisories.
     pub source: String,
     /// Why.
     pub reason: String,

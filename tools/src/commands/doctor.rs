@@ -1,5 +1,6 @@
 //! `weir doctor`: what is or will be wrong, why, and exactly how to fix it.
 
+mod clients;
 mod database;
 mod machine;
 mod network;
@@ -20,6 +21,10 @@ pub(crate) struct DoctorArgs {
     /// Do not ask upstreams
     #[arg(long)]
     offline: bool,
+    /// Only this: prove of each package client that is installed here whether it asks Weir. Each is
+    /// run as it is configured, for a package that Weir alone has and refuses
+    #[arg(long, conflicts_with = "offline")]
+    clients: bool,
     #[command(flatten)]
     database: DatabaseArgs,
 }
@@ -66,6 +71,9 @@ pub(crate) fn run(context: &Context, args: &DoctorArgs) -> Result<Exit, Failure>
             (vec![failed], Config::default())
         }
     };
+    if args.clients {
+        return prove(context, &config, checked);
+    }
     checked.extend(machine::check(context, &config));
     let asking = async {
         let mut found = network::check(&config, args.offline).await;
@@ -102,7 +110,20 @@ pub(crate) fn run(context: &Context, args: &DoctorArgs) -> Result<Exit, Failure>
             }),
         )),
     }
-    say(context.output, &checked)?;
+    answer(context, &checked)
+}
+
+/// Whether this machine's package clients ask Weir.
+fn prove(context: &Context, config: &Config, mut checked: Vec<Checked>) -> Result<Exit, Failure> {
+    let context = context.clone();
+    runtime::run(async {
+        checked.extend(clients::check(&context, config).await);
+        answer(&context, &checked)
+    })
+}
+
+fn answer(context: &Context, checked: &[Checked]) -> Result<Exit, Failure> {
+    say(context.output, checked)?;
     let worst = checked.iter().map(|checked| checked.verdict).max();
     Ok(if worst == Some(Verdict::Fail) { Exit::Problems } else { Exit::Done })
 }

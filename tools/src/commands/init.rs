@@ -1,6 +1,6 @@
 //! `weir init`: a configuration file that fits this machine, and clients that ask Weir.
 
-mod clients;
+pub(super) mod clients;
 
 use std::path::PathBuf;
 

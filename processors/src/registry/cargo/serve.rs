@@ -7,6 +7,7 @@ use http::{
     header::{CACHE_CONTROL, ETAG},
 };
 use serde_json::json;
+use weir_events::registry::Ecosystem;
 
 use super::{
     Cargo, Upstream,
@@ -22,6 +23,7 @@ use crate::{
         answer::Answer,
         asking::Asking,
         cache::CachePlugin,
+        canary,
         documents::{DocumentsFault, Keeping, Open},
         download::{Shape, Wanted},
         gate::{Artifact, Gate, Listed, Otherwise, Plain},
@@ -47,7 +49,7 @@ impl<C: CachePlugin> Cargo<C> {
                 let (open, line) = self.find(upstream, name, spelling, version, &asking).await?;
                 let open = open.without_room();
                 self.look(&open, caller).await?;
-                let template = self.template(upstream, &asking).await?;
+                let template = self.template(upstream, name, &asking).await?;
                 let artifact = artifact(upstream, name, &line, &template);
                 let artifact = artifact.ok_or_else(|| missing(spelling, version))?;
                 let instead = |dossier| {
@@ -124,8 +126,15 @@ impl<C: CachePlugin> Cargo<C> {
     async fn template(
         &self,
         upstream: &Upstream,
+        name: &Name,
         asking: &Asking,
     ) -> Result<Arc<Template>, Otherwise> {
+        // The canary's file is nowhere, wherever the upstream has its own.
+        if canary::is(Ecosystem::Cargo, &name.normalised())
+            && let Ok(nowhere) = Template::new("https://weir.invalid")
+        {
+            return Ok(Arc::new(nowhere));
+        }
         let settings = &upstream.settings;
         let open = settings.get(&TheFile, settings.keeping().ttl, &asking.trail).await;
         match open {

@@ -4,6 +4,7 @@ use std::fmt;
 
 use http::{HeaderMap, HeaderValue, header::ACCEPT};
 use serde::Deserialize;
+use weir_events::registry::Ecosystem;
 
 use super::{
     document::{Document, DocumentFault, parse},
@@ -12,7 +13,10 @@ use super::{
 };
 use crate::{
     outbound::{Page, Url},
-    registry::documents::Source,
+    registry::{
+        canary,
+        documents::{Own, Source},
+    },
 };
 
 /// The lists of an index.
@@ -32,6 +36,10 @@ impl Source for Index {
 
     fn headers() -> HeaderMap {
         HeaderMap::from_iter([(ACCEPT, HeaderValue::from_static("text/plain"))])
+    }
+
+    fn own(name: &Name) -> Option<Own> {
+        canary::is(Ecosystem::Cargo, &name.normalised()).then(canary::list)
     }
 
     fn read(name: &Name, page: &Page) -> Result<Document, DocumentFault> {

@@ -8,6 +8,7 @@ use http::{
     header::{ACCEPT, LINK},
 };
 use serde::Deserialize;
+use weir_events::registry::Ecosystem;
 
 use super::{
     manifest,
@@ -16,7 +17,10 @@ use super::{
 };
 use crate::{
     outbound::{Page, Url},
-    registry::documents::Source,
+    registry::{
+        canary,
+        documents::{Own, Source},
+    },
 };
 
 /// Says which bytes an answer has.
@@ -162,6 +166,10 @@ impl Source for Lists {
 
     fn headers() -> HeaderMap {
         HeaderMap::from_iter([(ACCEPT, HeaderValue::from_static("application/json"))])
+    }
+
+    fn own(part: &Part) -> Option<Own> {
+        canary::is(Ecosystem::Docker, part.name.as_str()).then(canary::tags)
     }
 
     fn read(_: &Part, page: &Page) -> Result<Tags, NoTags> {

@@ -4,6 +4,7 @@ use std::{convert::Infallible, fmt};
 
 use bytes::Bytes;
 use http::HeaderMap;
+use weir_events::registry::Ecosystem;
 
 use super::{
     document::{DocumentFault, Info, List},
@@ -11,7 +12,10 @@ use super::{
 };
 use crate::{
     outbound::{Page, Url},
-    registry::documents::Source,
+    registry::{
+        canary,
+        documents::{Own, Source},
+    },
 };
 
 /// The lists of versions.
@@ -31,6 +35,10 @@ impl Source for Versions {
 
     fn headers() -> HeaderMap {
         HeaderMap::new()
+    }
+
+    fn own(module: &Module) -> Option<Own> {
+        canary::is(Ecosystem::Go, module.as_str()).then(canary::versions)
     }
 
     fn read(module: &Module, page: &Page) -> Result<List, DocumentFault> {
@@ -86,6 +94,10 @@ impl Source for Infos {
         HeaderMap::new()
     }
 
+    fn own(at: &At) -> Option<Own> {
+        canary::is(Ecosystem::Go, at.module.as_str()).then(canary::info)
+    }
+
     fn read(at: &At, page: &Page) -> Result<Info, DocumentFault> {
         Info::read(&at.query, &page.body)
     }
@@ -127,6 +139,10 @@ impl Source for Mods {
 
     fn headers() -> HeaderMap {
         HeaderMap::new()
+    }
+
+    fn own(of: &Of) -> Option<Own> {
+        canary::is(Ecosystem::Go, of.module.as_str()).then(canary::go_mod)
     }
 
     fn read(_: &Of, page: &Page) -> Result<Bytes, Infallible> {

@@ -3,13 +3,18 @@
 
 use http::{HeaderMap, HeaderValue, header::ACCEPT};
 
+use weir_events::registry::Ecosystem;
+
 use super::{
     document::{Document, DocumentFault},
     name::Name,
 };
 use crate::{
     outbound::{Page, Url},
-    registry::documents::Source,
+    registry::{
+        canary,
+        documents::{Own, Source},
+    },
 };
 
 /// The packuments of a registry.
@@ -29,6 +34,10 @@ impl Source for Packuments {
 
     fn headers() -> HeaderMap {
         HeaderMap::from_iter([(ACCEPT, HeaderValue::from_static("application/json"))])
+    }
+
+    fn own(name: &Name) -> Option<Own> {
+        canary::is(Ecosystem::Npm, &name.judged()).then(canary::packument)
     }
 
     fn read(name: &Name, page: &Page) -> Result<Document, DocumentFault> {

@@ -5,6 +5,8 @@ use http::{
     header::{ACCEPT, CONTENT_TYPE},
 };
 
+use weir_events::registry::Ecosystem;
+
 use super::{
     document::{Document, DocumentFault},
     filename::Project,
@@ -12,7 +14,10 @@ use super::{
 };
 use crate::{
     outbound::{Page, Url},
-    registry::documents::Source,
+    registry::{
+        canary,
+        documents::{Own, Source},
+    },
 };
 
 const WANTED: HeaderValue = HeaderValue::from_static(
@@ -39,6 +44,10 @@ impl Source for Simple {
 
     fn headers() -> HeaderMap {
         HeaderMap::from_iter([(ACCEPT, WANTED)])
+    }
+
+    fn own(project: &Project) -> Option<Own> {
+        canary::is(Ecosystem::Pypi, project.as_str()).then(canary::page)
     }
 
     fn read(project: &Project, page: &Page) -> Result<Document, DocumentFault> {

@@ -114,6 +114,11 @@ impl Fake {
         self.inner.lock().unwrap().asked.iter().filter(|(_, asked, _)| asked == path).count()
     }
 
+    /// Every path that was asked for, in order.
+    pub(crate) fn asked(&self) -> Vec<String> {
+        self.inner.lock().unwrap().asked.iter().map(|(_, path, _)| path.clone()).collect()
+    }
+
     /// The headers of the last request for a path.
     pub(crate) fn last_headers(&self, path: &str) -> HeaderMap {
         let inner = self.inner.lock().unwrap();

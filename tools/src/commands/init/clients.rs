@@ -167,7 +167,11 @@ pub(super) fn run(context: &Context, wish: &Wish<'_>) -> Result<Exit, Failure> {
 
 /// Where clients find Weir, without a slash at its end: what was asked for, else where operators
 /// say it is, else where it runs, else where it would.
-fn base(context: &Context, config: &Config, asked: Option<&HttpUrl>) -> String {
+pub(in crate::commands) fn base(
+    context: &Context,
+    config: &Config,
+    asked: Option<&HttpUrl>,
+) -> String {
     let named = asked.or(config.server.public_url.as_ref()).map(ToString::to_string);
     let running = || context.data_dir.running().map(|running| running.url);
     let base = named.or_else(|| running().filter(|url| !url.is_empty())).unwrap_or_else(|| {
