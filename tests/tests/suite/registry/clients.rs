@@ -13,6 +13,7 @@ use super::said;
 
 /// What the user's files held before.
 const CARGO_CONFIG: &str = "# mine\n[net]\nretry = 0";
+const PIP_CONF: &str = "[install]\nuser = no\n[global]\nindex-url = https://mirror.example/\n";
 const NPMRC: &str = "registry=https://mirror.example/\nfund=false\n";
 
 /// A Weir in front of what this machine's clients use, as `weir init` finds it out.
@@ -29,7 +30,8 @@ fn as_user(command: &mut Command, place: &Place) -> Output {
     for (name, _) in std::env::vars_os() {
         let name = name.to_string_lossy().into_owned();
         let lower = name.to_lowercase();
-        if ["cargo_", "rustc", "npm_", "go"].iter().any(|prefix| lower.starts_with(prefix)) {
+        let theirs = ["cargo_", "rustc", "npm_", "go", "pip_", "uv_"];
+        if theirs.iter().any(|prefix| lower.starts_with(prefix)) {
             command.env_remove(name);
         }
     }
@@ -38,7 +40,9 @@ fn as_user(command: &mut Command, place: &Place) -> Output {
         .env("npm_config_userconfig", home.join(".npmrc"))
         .env("npm_config_cache", home.join("npm-cache"))
         .env("CARGO_HOME", home.join("cargo"))
-        .env("GOENV", home.join("go-env"));
+        .env("GOENV", home.join("go-env"))
+        .env("PIP_CONFIG_FILE", home.join("pip.conf"))
+        .env("UV_CONFIG_FILE", home.join("uv.toml"));
     command.output().expect("run it")
 }
 
@@ -63,6 +67,8 @@ async fn clients_ask_weir_after_one_command_and_what_they_asked_before_after_ano
     fs::create_dir_all(place.path().join("cargo")).expect("a home");
     fs::write(&config, CARGO_CONFIG).expect("its configuration");
     fs::write(&npmrc, NPMRC).expect("its configuration");
+    let (pip_conf, uv_toml) = (place.path().join("pip.conf"), place.path().join("uv.toml"));
+    fs::write(&pip_conf, PIP_CONF).expect("its configuration");
 
     // Nobody can be asked here, so nothing is written without a word.
     for (arguments, code) in [(&[][..], 2), (&["--dry-run"], 0)] {
@@ -78,14 +84,14 @@ async fn clients_ask_weir_after_one_command_and_what_they_asked_before_after_ano
     let written = init(&place, &["--yes"]);
     assert_eq!(
         steps(&written),
-        [r#""npm" "write""#, r#""cargo" "write""#, r#""go" "write""#],
+        ["npm", "cargo", "go", "pip", "uv"].map(|client| format!("\"{client}\" \"write\"")),
         "{}",
         said(&written)
     );
     let again = init(&place, &["--yes"]);
     assert_eq!(
         steps(&again),
-        [r#""npm" "nothing""#, r#""cargo" "nothing""#, r#""go" "nothing""#],
+        ["npm", "cargo", "go", "pip", "uv"].map(|client| format!("\"{client}\" \"nothing\"")),
         "{}",
         said(&again)
     );
@@ -116,14 +122,51 @@ async fn clients_ask_weir_after_one_command_and_what_they_asked_before_after_ano
     let events = weir.client.get("/api/events?kind=PackageAllowed&limit=10").await.expect(200);
     assert!(events.body.contains("hex-0.4.3.crate"), "{}", events.body);
 
+    let asked = as_user(Command::new("python3").args(["-m", "pip", "config", "list"]), &place);
+    let index = format!("global.index-url='{}/pypi/simple/'", weir.url);
+    assert!(said(&asked).contains(&index), "{}", said(&asked));
+    // Each of them proves it.
+    let proved = as_user(&mut place.command(&["doctor", "--clients", "--json"]), &place);
+    let proved: Value = serde_json::from_slice(&proved.stdout).expect("JSON");
+    let checks = proved["checks"].as_array().expect("checks");
+    for client in ["npm", "cargo", "go", "pip", "uv"] {
+        let check = checks.iter().find(|check| check["what"] == client).expect(client);
+        assert!(check["verdict"] == "ok", "{check}");
+    }
+
     let undone = init(&place, &["--undo", "--yes"]);
     assert_eq!(
         steps(&undone),
-        [r#""npm" "undo""#, r#""cargo" "undo""#, r#""go" "undo""#],
+        ["npm", "cargo", "go", "pip", "uv"].map(|client| format!("\"{client}\" \"undo\"")),
         "{}",
         said(&undone)
     );
     assert_eq!((read(&config).as_str(), read(&npmrc).as_str()), (CARGO_CONFIG, NPMRC));
+    assert_eq!((read(&pip_conf).as_str(), uv_toml.exists()), (PIP_CONF, false));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_index_beside_weir_is_for_its_owner_to_take_out_and_dockers_daemon_is_not_written() {
+    let (place, weir) = weir().await;
+    let (pip_conf, uv_toml) = (place.path().join("pip.conf"), place.path().join("uv.toml"));
+    let beside = "[global]\nextra-index-url = https://mirror.example/\n";
+    let named = "[[index]]\nurl = \"https://mirror.example/\"\n";
+    fs::write(&pip_conf, beside).expect("its configuration");
+    fs::write(&uv_toml, named).expect("its configuration");
+    let output = init(&place, &["pip,uv", "--yes"]);
+    assert_eq!(output.status.code(), Some(5), "{}", said(&output));
+    assert_eq!(steps(&output), [r#""pip" "leave""#, r#""uv" "leave""#]);
+    assert_eq!((read(&pip_conf).as_str(), read(&uv_toml).as_str()), (beside, named));
+    let mut command = place.command(&["init", "--clients", "docker", "--json"]);
+    command.env("WEIR__REGISTRIES__DOCKER__UPSTREAM", "http://127.0.0.1:9/");
+    let output = as_user(command.env("HOME", place.path()), &place);
+    assert_eq!(
+        (output.status.code(), steps(&output)),
+        (Some(0), vec![r#""docker" "tell""#.into()])
+    );
+    let words = said(&output);
+    let mirrors = format!("{{\"registry-mirrors\":[\"{}\"]}}", weir.url);
+    assert!(words.contains("daemon.json") && words.contains(&mirrors), "{words}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

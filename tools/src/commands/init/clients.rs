@@ -5,12 +5,16 @@
 //! they are, and the file of before is kept beside it.
 
 mod cargo;
+mod docker;
 mod edit;
 mod file;
 mod go;
 mod npm;
+mod pip;
+mod uv;
 
 use std::net::IpAddr;
+use std::path::PathBuf;
 
 use clap::ValueEnum;
 use serde::Serialize;
@@ -34,6 +38,9 @@ pub(crate) enum Client {
     Npm,
     Cargo,
     Go,
+    Pip,
+    Uv,
+    Docker,
 }
 
 /// What somebody wants of their clients.
@@ -66,6 +73,8 @@ enum Step {
         file: File,
         after: String,
     },
+    /// Somebody else has to do this.
+    Tell(String),
     /// It is so already.
     Nothing,
     /// It cannot be done, and why.
@@ -73,13 +82,17 @@ enum Step {
 }
 
 impl Client {
-    const ALL: [Self; 3] = [Self::Npm, Self::Cargo, Self::Go];
+    /// Those whose configuration is their user's.
+    const ALL: [Self; 5] = [Self::Npm, Self::Cargo, Self::Go, Self::Pip, Self::Uv];
 
     const fn name(self) -> &'static str {
         match self {
             Self::Npm => "npm",
             Self::Cargo => "cargo",
             Self::Go => "go",
+            Self::Pip => "pip",
+            Self::Uv => "uv",
+            Self::Docker => "docker",
         }
     }
 
@@ -88,33 +101,39 @@ impl Client {
             Self::Npm => Ecosystem::Npm,
             Self::Cargo => Ecosystem::Cargo,
             Self::Go => Ecosystem::Go,
+            Self::Pip | Self::Uv => Ecosystem::Pypi,
+            Self::Docker => Ecosystem::Docker,
         }
     }
 
+    /// Where it is configured, what is to stand there, and what stands against it, in the file
+    /// without it and in the file with it.
+    fn ways(self) -> Option<Ways> {
+        Some(match self {
+            Self::Npm => Ways { path: npm::path, edit: npm::edit, objection: npm::objection },
+            Self::Cargo => {
+                Ways { path: cargo::path, edit: cargo::edit, objection: cargo::objection }
+            }
+            Self::Go => Ways { path: go::path, edit: go::edit, objection: go::objection },
+            Self::Pip => Ways { path: pip::path, edit: pip::edit, objection: pip::objection },
+            Self::Uv => Ways { path: uv::path, edit: uv::edit, objection: uv::objection },
+            Self::Docker => return None,
+        })
+    }
+}
+
+/// How a client whose configuration is its user's is pointed at Weir.
+#[derive(Debug, Clone, Copy)]
+struct Ways {
+    path: fn() -> Option<PathBuf>,
+    edit: fn(&str) -> Edit,
+    objection: fn(&str, &str) -> Option<String>,
+}
+
+impl Ways {
     fn file(self) -> Result<File, String> {
-        let path = match self {
-            Self::Npm => npm::path(),
-            Self::Cargo => cargo::path(),
-            Self::Go => go::path(),
-        };
+        let path = (self.path)();
         File::read(path.ok_or("HOME is not set, so nobody knows where it is configured")?)
-    }
-
-    fn edit(self, base: &str) -> Edit {
-        match self {
-            Self::Npm => npm::edit(base),
-            Self::Cargo => cargo::edit(base),
-            Self::Go => go::edit(base),
-        }
-    }
-
-    /// What stands against an edit, in the file without it and in the file with it.
-    fn objection(self, without: &str, with: &str) -> Option<String> {
-        match self {
-            Self::Npm => npm::objection(),
-            Self::Cargo => cargo::objection(without, with),
-            Self::Go => go::objection(),
-        }
     }
 }
 
@@ -147,7 +166,8 @@ pub(super) fn run(context: &Context, wish: &Wish<'_>) -> Result<Exit, Failure> {
     if done && !wish.undo && !base_is_here(&base) {
         context.output.say(
             "a Weir on another machine wants a token: make one with `weir token create`, then \
-             `cargo login --registry weir`, or `npm config set` its `:_authToken`",
+             `cargo login --registry weir`, or `npm config set` its `:_authToken`, or for pip and uv \
+             write it into the address: http://weir:TOKEN@…",
         );
     }
     let said: Vec<_> = plans.iter().map(|plan| plan.as_json(done)).collect();
@@ -192,7 +212,10 @@ pub(in crate::commands) fn base(
 /// file, or a variable. Each client is asked as it would be asked by itself.
 fn overruled(plans: &[Plan], base: &str) -> Result<Vec<String>, Failure> {
     let ours = |plan: &&Plan| matches!(plan.step, Step::Write { .. } | Step::Nothing);
-    let clients: Vec<Client> = plans.iter().filter(ours).map(|plan| plan.client).collect();
+    // What uv asks, nobody tells: `weir doctor --clients` finds out.
+    let told = |client: &Client| !matches!(client, Client::Uv | Client::Docker);
+    let clients = plans.iter().filter(ours).map(|plan| plan.client).filter(told);
+    let clients: Vec<Client> = clients.collect();
     let asking = async {
         let mut told = Vec::new();
         for client in clients {
@@ -227,20 +250,26 @@ fn point(client: Client, config: &Config, base: &str) -> Result<Step, String> {
         let (goods, key) = (goods(ecosystem), upstream_key(ecosystem));
         return Err(format!("{goods} are not served: set {key}"));
     }
-    let (file, edit) = (client.file()?, client.edit(base));
+    let Some(ways) = client.ways() else {
+        return Ok(docker::told(base).map_or(Step::Nothing, Step::Tell));
+    };
+    let (file, edit) = (ways.file()?, (ways.edit)(base));
     let without = edit::taken_out(file.text());
     let after = edit.put_in(&without);
     if after == file.text() {
         return Ok(Step::Nothing);
     }
-    match client.objection(&without, &after) {
+    match (ways.objection)(&without, &after) {
         Some(why) => Err(format!("{}: {why}", file.path().display())),
         None => Ok(Step::Write { file, edit, after }),
     }
 }
 
 fn undo(client: Client) -> Result<Step, String> {
-    let file = client.file()?;
+    let Some(ways) = client.ways() else {
+        return Ok(Step::Tell("nothing was written for it, so nothing is taken out".to_owned()));
+    };
+    let file = ways.file()?;
     let after = edit::taken_out(file.text());
     Ok(if after == file.text() { Step::Nothing } else { Step::Undo { file, after } })
 }
@@ -266,6 +295,7 @@ impl Plan {
             Step::Undo { file, .. } => {
                 format!("{name}: what Weir wrote is taken out of {}", file.path().display())
             }
+            Step::Tell(what) => format!("{name}: {what}"),
             Step::Nothing => format!("{name}: nothing is to be done"),
             Step::Leave(why) => format!("{name}: left as it is: {why}"),
         }
@@ -277,7 +307,7 @@ impl Plan {
                 (file, file.keep_old().and_then(|()| file.write(after)))
             }
             Step::Undo { file, after } => (file, file.restore(after)),
-            Step::Nothing | Step::Leave(_) => return Ok(()),
+            Step::Tell(_) | Step::Nothing | Step::Leave(_) => return Ok(()),
         };
         written.map_err(|fault| {
             Failure::failed(format!("could not write `{}`: {fault}", file.path().display()))
@@ -288,6 +318,7 @@ impl Plan {
         let (step, path, why) = match &self.step {
             Step::Write { file, .. } => ("write", Some(file.path()), None),
             Step::Undo { file, .. } => ("undo", Some(file.path()), None),
+            Step::Tell(what) => ("tell", None, Some(what)),
             Step::Nothing => ("nothing", None, None),
             Step::Leave(why) => ("leave", None, Some(why)),
         };

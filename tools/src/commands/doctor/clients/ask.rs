@@ -109,12 +109,7 @@ impl Client {
         let host = base.split_once("://").map_or(base, |(_, host)| host);
         let bare = host.rsplit_once(':').map_or(host, |(bare, _)| bare);
         match self {
-            Self::Pip => format!("pip config set global.index-url {base}/pypi/simple/"),
-            Self::Uv => format!(
-                "write into ~/.config/uv/uv.toml: [[index]], below it url = \"{base}/pypi/simple/\" \
-                 and default = true"
-            ),
-            Self::Npm | Self::Cargo | Self::Go => {
+            Self::Pip | Self::Uv | Self::Npm | Self::Cargo | Self::Go => {
                 format!("weir init --clients {}", self.program())
             }
             Self::Pnpm | Self::Yarn | Self::Bun => {

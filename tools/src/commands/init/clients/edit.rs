@@ -20,12 +20,19 @@ pub(super) struct Edit {
 pub(super) enum Place {
     Top,
     End,
+    /// In a section of this heading, which is made if there is none.
+    Under(&'static str),
 }
 
 impl Edit {
     /// The lines as a person is shown them.
     pub(super) fn shown(&self) -> String {
-        let lines: Vec<_> = self.lines.iter().map(|line| format!("    {line}")).collect();
+        let heading = match self.place {
+            Place::Under(heading) => Some(heading),
+            Place::Top | Place::End => None,
+        };
+        let lines = heading.into_iter().chain(self.lines.iter().map(String::as_str));
+        let lines: Vec<_> = lines.map(|line| format!("    {line}")).collect();
         lines.join("\n").replace("    \n", "\n")
     }
 
@@ -38,13 +45,32 @@ impl Edit {
             }
             own.push_str(line);
         }
-        let ours = format!("{BEGIN}\n{}\n{END}\n", self.lines.join("\n"));
-        match self.place {
-            Place::Top => ours + &own,
-            Place::End if own.is_empty() || own.ends_with('\n') => own + &ours,
-            Place::End => format!("{own}\n{ours}"),
+        let block = |lines: &str| format!("{BEGIN}\n{lines}\n{END}\n");
+        let (lines, end) = (self.lines.join("\n"), own.len());
+        let (at, ours) = match self.place {
+            Place::Top => (0, block(&lines)),
+            Place::End => (end, block(&lines)),
+            Place::Under(heading) => match below(&own, heading) {
+                Some(at) => (at, block(&lines)),
+                None => (end, block(&format!("{heading}\n{lines}"))),
+            },
+        };
+        let (before, after) = own.split_at(at);
+        let gap = if before.is_empty() || before.ends_with('\n') { "" } else { "\n" };
+        format!("{before}{gap}{ours}{after}")
+    }
+}
+
+/// Where the line after a heading begins.
+fn below(text: &str, heading: &str) -> Option<usize> {
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        at += line.len();
+        if line.trim() == heading {
+            return Some(at);
         }
     }
+    None
 }
 
 /// A file without any of our lines, and with its owner's as they were.
@@ -73,8 +99,9 @@ mod tests {
 
     #[test]
     fn what_was_put_in_comes_out_without_a_trace() {
-        for place in [Place::Top, Place::End] {
-            for text in ["", "a=1\n", "a=1\nold=2\nb=3\n", "\n\n", "a\r\nold\r\n"] {
+        for place in [Place::Top, Place::End, Place::Under("[b]")] {
+            let texts = ["", "a=1\n", "a=1\nold=2\nb=3\n", "\n\n", "a\r\nold\r\n", "[b]\nc\n"];
+            for text in texts {
                 let with = edit(place).put_in(text);
                 assert!(with.contains("\nnew=1\n\nx\n"), "{with}");
                 assert_ne!(with, text);
@@ -82,6 +109,8 @@ mod tests {
                 assert_eq!(edit(place).put_in(&taken_out(&with)), with, "twice is once");
             }
         }
+        let with = edit(Place::Under("[b]")).put_in("[a]\n[b]\nc\n");
+        assert!(with.starts_with("[a]\n[b]\n# weir begins") && with.ends_with("c\n"), "{with}");
         let with = edit(Place::End).put_in("a=1\nold=2");
         assert!(with.starts_with("a=1\n#weir# old=2\n# weir begins"), "{with}");
         assert_eq!(taken_out(&with), "a=1\nold=2\n");

@@ -21,7 +21,7 @@ pub(super) fn edit(base: &str) -> Edit {
     Edit { lines, place: Place::End, set_aside: names_the_proxy }
 }
 
-pub(super) fn objection() -> Option<String> {
+pub(super) fn objection(_without: &str, _with: &str) -> Option<String> {
     let set = environment::is_set("GOPROXY");
     set.then(|| "GOPROXY is set in the environment and goes before it".to_owned())
 }

@@ -22,7 +22,7 @@ pub(super) fn edit(base: &str) -> Edit {
     Edit { lines, place: Place::Top, set_aside: names_the_registry }
 }
 
-pub(super) fn objection() -> Option<String> {
+pub(super) fn objection(_without: &str, _with: &str) -> Option<String> {
     let set = OVERRIDES.into_iter().find(|name| environment::is_set(name))?;
     Some(format!("{set} is set in the environment and goes before it"))
 }
