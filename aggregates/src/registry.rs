@@ -14,6 +14,7 @@ pub mod pep440;
 pub mod profile;
 pub mod rule;
 pub mod seen;
+pub mod selection;
 pub mod semver;
 pub mod settings;
 pub mod verdict;

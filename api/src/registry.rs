@@ -2,6 +2,7 @@
 //! advisories.
 
 pub mod blocks;
+pub mod cache;
 pub mod check;
 pub mod dashboard;
 pub mod explain;
@@ -14,7 +15,7 @@ pub mod waivers;
 pub mod what_if;
 
 use std::{
-    collections::HashSet,
+    collections::{BTreeMap, HashSet},
     io,
     sync::{Arc, RwLockReadGuard},
     time::Duration,
@@ -26,14 +27,18 @@ use utoipa_axum::router::OpenApiRouter;
 use weir_aggregates::{access::Scope, registry::facts::Facts};
 use weir_events::{
     position::Position,
-    registry::{Ecosystem, Event},
+    registry::{CachePurged, Ecosystem, Event},
+    timestamp::Timestamp,
 };
 use weir_processors::{
+    caller::Caller,
     door::Executed,
     registry::{
-        cache::{CacheKey, CachePlugin, CacheStats},
+        cache::{CacheKey, CachePlugin, CacheStats, Census, Kept},
         plugin::RegistryPlugin,
         policy::Policy,
+        purging::{PurgeFault, Purging, Request},
+        shelves::Shelves,
         stats::Stats,
     },
 };
@@ -56,18 +61,49 @@ const PATIENCE: Duration = Duration::from_secs(2);
 pub struct Packages {
     policy: Option<Policy>,
     served: Vec<Served>,
-    cache: Option<CacheLook>,
-    holds: Option<CacheHolds>,
+    cache: Option<Cache>,
+    shelves: Shelves,
     sources: Vec<SourceInfo>,
     routes: Router<ApiState>,
 }
 
-/// How full the cache is, whenever somebody looks.
-pub(crate) type CacheLook = Arc<dyn Fn() -> CacheStats + Send + Sync>;
+/// A cache, whichever it is.
+type Cache = Arc<dyn AnyCache>;
 
-/// Which artifacts the cache holds, whenever somebody asks.
-pub(crate) type CacheHolds =
-    Arc<dyn Fn(Vec<CacheKey>) -> BoxFuture<'static, io::Result<HashSet<CacheKey>>> + Send + Sync>;
+type Purged = Result<Executed<CachePurged>, PurgeFault>;
+
+/// What is asked of a cache.
+trait AnyCache: Send + Sync {
+    /// How full it is, as far as this process knows.
+    fn stats(&self) -> CacheStats;
+
+    /// Of these artifacts, those that it holds.
+    fn held(&self, keys: Vec<CacheKey>) -> BoxFuture<'_, io::Result<HashSet<CacheKey>>>;
+
+    /// What it keeps of each ecosystem.
+    fn census(&self) -> BoxFuture<'_, io::Result<Census>>;
+
+    /// Has some of it forgotten.
+    fn purge(&self, request: Request, caller: Caller) -> BoxFuture<'_, Purged>;
+}
+
+impl<C: CachePlugin> AnyCache for Purging<C> {
+    fn stats(&self) -> CacheStats {
+        self.cache().stats()
+    }
+
+    fn held(&self, keys: Vec<CacheKey>) -> BoxFuture<'_, io::Result<HashSet<CacheKey>>> {
+        Box::pin(self.cache().held(keys))
+    }
+
+    fn census(&self) -> BoxFuture<'_, io::Result<Census>> {
+        Box::pin(self.cache().census())
+    }
+
+    fn purge(&self, request: Request, caller: Caller) -> BoxFuture<'_, Purged> {
+        Box::pin(Self::purge(self, request, caller))
+    }
+}
 
 /// An ecosystem that is served.
 #[derive(Clone)]
@@ -86,16 +122,11 @@ impl Packages {
         Self { policy: Some(policy), ..Self::default() }
     }
 
-    /// Keeps artifacts in a cache.
+    /// Keeps artifacts in a cache, and lists on shelves, which can both be purged.
     #[must_use]
-    pub fn keeping<C: CachePlugin>(self, cache: C) -> Self {
-        let cache = Arc::new(cache);
-        let asked = Arc::clone(&cache);
-        let holds: CacheHolds = Arc::new(move |keys| {
-            let cache = Arc::clone(&asked);
-            Box::pin(async move { cache.held(keys).await })
-        });
-        Self { cache: Some(Arc::new(move || cache.stats())), holds: Some(holds), ..self }
+    pub fn keeping<C: CachePlugin>(self, purging: Purging<C>) -> Self {
+        let shelves = purging.shelves().clone();
+        Self { cache: Some(Arc::new(purging)), shelves, ..self }
     }
 
     /// Knows of these sources of advisories.
@@ -126,13 +157,28 @@ impl Packages {
 
     /// How full the cache is, where there is one.
     pub(crate) fn cache(&self) -> Option<CacheStats> {
-        self.cache.as_ref().map(|look| look())
+        self.cache.as_ref().map(|cache| cache.stats())
+    }
+
+    /// What the cache keeps of each ecosystem, where there is one.
+    fn census(&self) -> Option<BoxFuture<'_, io::Result<Census>>> {
+        self.cache.as_ref().map(|cache| cache.census())
+    }
+
+    /// What lists are kept of each ecosystem.
+    fn shelved(&self, now: Timestamp) -> BTreeMap<Ecosystem, Kept> {
+        self.shelves.kept(now)
+    }
+
+    /// Has some of the cache forgotten, where there is one.
+    fn purge(&self, request: Request, caller: Caller) -> Option<BoxFuture<'_, Purged>> {
+        self.cache.as_ref().map(|cache| cache.purge(request, caller))
     }
 
     /// Of these artifacts, those that this instance's cache holds; none where there is none.
     async fn held(&self, keys: Vec<CacheKey>) -> io::Result<HashSet<CacheKey>> {
-        match &self.holds {
-            Some(holds) => holds(keys).await,
+        match &self.cache {
+            Some(cache) => cache.held(keys).await,
             None => Ok(HashSet::new()),
         }
     }
@@ -182,6 +228,7 @@ impl Packages {
 pub fn routes() -> OpenApiRouter<ApiState> {
     rules::routes()
         .merge(blocks::routes())
+        .merge(cache::routes())
         .merge(explain::routes())
         .merge(impact::routes())
         .merge(preview::routes())

@@ -1,6 +1,7 @@
 //! What the package firewall did: decisions on downloads, what it hid, the rules it went by.
-//! Streams: `registry/rules`, `registry/decisions/<yyyy-mm-dd>/<ecosystem>` (append-only), and those
-//! of [`advisory`], [`blocklist`], [`policy`], [`profile`], [`sighting`] and [`sync`].
+//! Streams: `registry/rules`, `registry/decisions/<yyyy-mm-dd>/<ecosystem>` (append-only),
+//! `registry/cache` (append-only, purges), and those of [`advisory`], [`blocklist`], [`policy`],
+//! [`profile`], [`sighting`] and [`sync`].
 
 pub mod advisory;
 pub mod blocklist;
@@ -74,6 +75,8 @@ events! {
         0x401c v 1 WaiverExpired,
         /// Somebody asked for a source of advisories to be visited now.
         0x4028 v 1 SyncRequested,
+        /// Somebody had what was kept forgotten.
+        0x4030 v 1 CachePurged,
         /// Versions were there that this Weir had not seen before.
         0x4034 v 1 VersionsSeen,
         /// A profile of tokens is new, or says something else from now on.
@@ -347,6 +350,29 @@ pub struct CacheEvicted {
     pub size_bytes: u64,
     /// Why.
     pub cause: EvictionCause,
+}
+
+/// The stream of purges.
+pub const CACHE: &str = "registry/cache";
+
+/// Somebody had what was kept forgotten: files of packages, and the lists of their versions.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CachePurged {
+    /// Of which ecosystem; of all, without one.
+    pub ecosystem: Option<Ecosystem>,
+    /// Of which packages: a name, with `*` for any run of characters; of all, without one.
+    pub package: Option<String>,
+    /// Of which versions: a constraint in the ecosystem's own syntax; of all, without one.
+    pub versions: Option<String>,
+    /// What began to be fetched up to this time is kept by nobody any more, also not by an instance
+    /// with a folder of its own, nor by one that was down.
+    pub before: Timestamp,
+    /// How many files the instance that was asked found and forgot.
+    pub n_files: u64,
+    /// Their size in bytes.
+    pub size_bytes: u64,
+    /// How many lists it forgot.
+    pub n_documents: u64,
 }
 
 /// Why a cached file was forgotten.

@@ -15,9 +15,9 @@ use weir_events::{
     log::{self, DeadLetterRedelivered, ReplayCancelled, ReplayRequested},
     position::Position,
     registry::{
-        self, CacheEvicted, CacheStored, Ecosystem, EvictionCause, Mask, MetadataFiltered,
-        PackageAllowed, PackageBlocked, Rule, RuleAdded, RuleChanged, RuleRemoved,
-        UpstreamRejected,
+        self, CacheEvicted, CachePurged, CacheStored, Ecosystem, EvictionCause, Mask,
+        MetadataFiltered, PackageAllowed, PackageBlocked, Rule, RuleAdded, RuleChanged,
+        RuleRemoved, UpstreamRejected,
         advisory::{
             Advisory, AdvisoryChanged, AdvisoryPublished, AdvisoryWithdrawn, Affected, Class, End,
             Severity, Window, Withdrawal,
@@ -147,7 +147,7 @@ fn samples() -> Vec<codec::Encoded> {
         .into(),
     ];
     let source = "osv".to_owned();
-    let registry_events: [registry::Event; 26] = [
+    let registry_events: [registry::Event; 27] = [
         PackageAllowed {
             ecosystem,
             package: six.clone(),
@@ -252,6 +252,16 @@ fn samples() -> Vec<codec::Encoded> {
         BlocklistRuleAdded { rule: rule() }.into(),
         BlocklistRuleRemoved { id: rule().id }.into(),
         SyncRequested { source, believe_losses: true }.into(),
+        CachePurged {
+            ecosystem: Some(ecosystem),
+            package: Some("six*".to_owned()),
+            versions: Some(">=1.17".to_owned()),
+            before: Timestamp::from_micros(1_760_000_000_000_000),
+            n_files: 2,
+            size_bytes: 68_062,
+            n_documents: 1,
+        }
+        .into(),
         VersionsSeen {
             ecosystem,
             package: "six".to_owned(),

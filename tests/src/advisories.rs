@@ -65,7 +65,8 @@ impl Place {
         let stream = advisory::stream(&first.source, first.ecosystem).expect("a stream");
         let published =
             |advisory: &Advisory| Event::from(AdvisoryPublished { advisory: advisory.clone() });
-        self.append_all(stream.as_str(), &advisories.iter().map(published).collect::<Vec<_>>()).await
+        self.append_all(stream.as_str(), &advisories.iter().map(published).collect::<Vec<_>>())
+            .await
     }
 
     /// Puts a fact into the log, and answers where it stands.

@@ -22,5 +22,6 @@ pub mod process;
 pub mod proxy;
 pub mod readmodels;
 pub mod sse;
+pub mod upstream;
 pub mod weir;
 pub mod writers;

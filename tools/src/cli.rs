@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 use crate::commands::{
-    check, completions, config, dead_letters, doctor, down, events, explain, init, migrate, path,
-    profiles, registry, replay, rules, serve, sources, status, tail, token, verify, version,
+    cache, check, completions, config, dead_letters, doctor, down, events, explain, init, migrate,
+    path, profiles, registry, replay, rules, serve, sources, status, tail, token, verify, version,
     waivers,
 };
 use crate::config::logging::LogFormat;
@@ -120,6 +120,9 @@ pub(crate) enum Command {
     Explain(explain::ExplainArgs),
     /// Say what becomes of everything that lock files and bills of materials name
     Check(check::CheckArgs),
+    /// See what lies in the cache, and have some of it forgotten
+    #[command(subcommand)]
+    Cache(cache::CacheCommand),
     /// List, set and remove profiles: the stricter policies that tokens can name
     #[command(subcommand)]
     Profiles(profiles::ProfilesCommand),

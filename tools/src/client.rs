@@ -84,6 +84,16 @@ impl Client {
         Ok(response.status().as_u16())
     }
 
+    /// Sends a command that says all it has to say in its address.
+    pub(crate) async fn command(
+        &self,
+        method: Method,
+        path: &str,
+        query: &[(&str, String)],
+    ) -> Result<Value, Failure> {
+        self.answer(self.request(method, path, query)?).await
+    }
+
     /// Sends a command. The key makes it safe to send twice.
     pub(crate) async fn send(
         &self,

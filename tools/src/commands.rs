@@ -1,5 +1,6 @@
 //! One file per command: what its words and flags are, and what it does.
 
+pub(crate) mod cache;
 pub(crate) mod check;
 pub(crate) mod completions;
 pub(crate) mod config;
@@ -64,6 +65,7 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<Exit, Failure> 
         Command::Token(command) => token::run(context, &command),
         Command::Explain(args) => explain::run(context, &args),
         Command::Check(args) => check::run(context, &args),
+        Command::Cache(command) => cache::run(context, &command),
         Command::Profiles(command) => profiles::run(context, &command),
         Command::Registry(command) => registry::run(context, &command),
         Command::Rules(command) => rules::run(context, &command),

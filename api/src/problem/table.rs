@@ -148,6 +148,8 @@ problems! {
         "This instance serves as many streams as it may. Close some, or ask another instance.";
     NO_PACKAGES SERVICE_UNAVAILABLE "no_packages" "This process cannot judge packages"
         "Packages are judged by processes that serve them (`weir up`, `weir api`), and only while they can read the whole policy. Ask one of those; if this is one, its log says what it cannot read.";
+    NO_CACHE SERVICE_UNAVAILABLE "no_cache" "This process keeps no cache"
+        "Files and lists are kept by processes that serve packages (`weir up`, `weir api`, with a registry enabled). Ask one of those.";
     STOPPING SERVICE_UNAVAILABLE "stopping" "This instance is stopping"
         "The process was told to end and takes nothing new. Ask again; another instance or the next one answers.";
     TIMED_OUT SERVICE_UNAVAILABLE "timed_out" "This took too long"

@@ -8,6 +8,7 @@ use weir_events::{registry::Ecosystem, timestamp::Timestamp};
 use weir_processors::registry::stats::Stats;
 use weir_projections::registry::traffic::{self, Counts, PackageRow, Step, TrafficRow};
 
+use super::cache::share;
 use crate::{
     ask::{Params, bad_parameter},
     auth::{By, needs::RulesRead},
@@ -221,9 +222,7 @@ impl ServedView {
 fn hit_rate(served: &[ServedView]) -> Option<f64> {
     let sum = |of: fn(&ServedView) -> u64| served.iter().map(of).sum::<u64>();
     let (hits, misses) = (sum(|s| s.cache_hits), sum(|s| s.cache_misses));
-    // Whole hundredths of a percent: exact enough to read, and no number is too large for it.
-    let share = (u128::from(hits) * 10_000).checked_div(u128::from(hits) + u128::from(misses))?;
-    Some(f64::from(u32::try_from(share).ok()?) / 10_000.0)
+    share(hits, misses)
 }
 
 /// Shows how the package firewall fares

@@ -1,18 +1,25 @@
 //! Where verified artifacts are kept. What lies here fitted the hash that its index promised; who
 //! takes it out still asks the rules first.
 
+mod census;
 mod evicted;
 mod files;
+mod purge;
 mod repair;
 
-use std::{collections::HashSet, fs::File, io, sync::Arc};
+use std::{borrow::Cow, collections::HashSet, fs::File, io, sync::Arc};
 
+pub use census::{Census, Forgotten, Kept};
 pub use evicted::{Evicted, Evictions};
 pub use files::FileCache;
+pub use purge::{Purge, Purged};
 pub use repair::Repair;
 use serde::{Deserialize, Serialize};
 use tempfile::NamedTempFile;
+use weir_aggregates::registry::version::Version;
 use weir_events::{registry::Ecosystem, timestamp::Timestamp};
+
+use super::{npm, pypi::filename};
 
 /// What an artifact is found by. Each part is safe as the name of a file.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -86,6 +93,27 @@ impl CacheKey {
         }
     }
 
+    /// The version that the file's name tells. Of an image it is a digest: one file may lie behind
+    /// many tags.
+    #[must_use]
+    pub fn version(&self) -> Option<Version> {
+        let (ecosystem, file) = (self.ecosystem, &*self.file);
+        let text = match ecosystem {
+            Ecosystem::Pypi => {
+                let project = filename::Project::new(&self.package)?;
+                return filename::Filename::new(file)?.version(&project);
+            }
+            Ecosystem::Npm => npm::name::usual_version(&self.package, file)?.into(),
+            Ecosystem::Cargo => {
+                let behind = file.strip_prefix(&*self.package)?.strip_prefix('-')?;
+                behind.strip_suffix(".crate")?.into()
+            }
+            Ecosystem::Go => file.strip_suffix(".zip")?.into(),
+            Ecosystem::Docker => Cow::from(file.replacen('-', ":", 1)),
+        };
+        Some(Version::parse(ecosystem, &text))
+    }
+
     /// The ecosystem.
     #[must_use]
     pub const fn ecosystem(&self) -> Ecosystem {
@@ -117,7 +145,7 @@ pub struct Meta {
     pub promise: Option<String>,
     /// How long it may be kept, in seconds; without it, as long as there is room.
     pub ttl: Option<u64>,
-    /// When it was fetched.
+    /// When it began to be fetched.
     pub created_at: Timestamp,
     /// The validator its upstream gave.
     pub etag: Option<String>,
@@ -171,22 +199,26 @@ pub trait CachePlugin: Send + Sync + 'static {
     fn stage(&self) -> impl Future<Output = io::Result<NamedTempFile>> + Send;
 
     /// Keeps a staged file, which replaces what had its key. From the moment it can be found it is
-    /// whole and on disk.
+    /// whole and on disk. `false` when it was purged while it was on its way: then it is not kept.
     fn set(
         &self,
         key: CacheKey,
         staged: NamedTempFile,
         meta: Meta,
-    ) -> impl Future<Output = io::Result<()>> + Send;
+    ) -> impl Future<Output = io::Result<bool>> + Send;
 
     /// Forgets an artifact; says whether it was there.
     fn delete(&self, key: &CacheKey) -> impl Future<Output = io::Result<bool>> + Send;
 
-    /// How full it is.
+    /// How full it is, as far as this process knows.
     fn stats(&self) -> CacheStats;
 
-    /// Forgets everything; says how much that was.
-    fn purge(&self) -> impl Future<Output = io::Result<u64>> + Send;
+    /// What it keeps of each ecosystem, also what other processes put there that share it.
+    fn census(&self) -> impl Future<Output = io::Result<Census>> + Send;
+
+    /// Forgets what these purges mean and what began to be fetched before them, also what of it is
+    /// still on its way. Who reads one of the files reads on to its end.
+    fn purge(&self, purges: Vec<Purge>) -> impl Future<Output = io::Result<Purged>> + Send;
 
     /// Forgets what was kept long enough; says how much that was.
     fn purge_expired(&self, now: Timestamp) -> impl Future<Output = io::Result<u64>> + Send;

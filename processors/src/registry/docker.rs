@@ -121,20 +121,11 @@ impl Upstream {
         let (reach, base) = Reach::of_upstream(url)?;
         let tokens = Arc::new(Tokens::below(root(&base)));
         let reach = reach.trusting(&config.trusted_origins).relaying(tokens);
-        let (outbound, keeping) = (&parts.outbound, config.keeping);
         let content = reach.clone().and_public();
         let named = config.trusted_origins.iter().chain([&base]);
         let namespaces = named.filter_map(namespace).collect();
-        let (lifecycle, ours) = (parts.lifecycle, Arc::clone(counters));
-        let heads = Documents::new(
-            base.clone(),
-            reach.clone(),
-            outbound.clone(),
-            keeping,
-            Arc::clone(counters),
-            lifecycle,
-        );
-        let lists = Documents::new(base, reach, outbound.clone(), keeping, ours, lifecycle);
+        let heads = parts.lists_at(base.clone(), reach.clone(), config.keeping, counters);
+        let lists = parts.lists_at(base, reach, config.keeping, counters);
         Ok(Self { heads, lists, content, namespaces })
     }
 }

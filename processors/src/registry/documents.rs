@@ -8,7 +8,7 @@ use std::{
     error::Error,
     fmt,
     hash::Hash,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
     time::Duration,
 };
 
@@ -18,11 +18,14 @@ use http::{
 };
 use tokio::time::Instant;
 use tracing::warn;
+use weir_events::timestamp::Timestamp;
 use weir_log::lifecycle::Lifecycle;
 
 use super::{
+    cache,
     flights::Flights,
     lru::Lru,
+    shelves::Shelf,
     stats::{Count, Counters},
 };
 use crate::outbound::{Ask, Encoding, Outbound, OutboundFault, Page, Reach, Room, Trail, Url};
@@ -44,6 +47,9 @@ pub trait Source: fmt::Debug + Send + Sync + 'static {
 
     /// Whether one that was there is given on when the upstream says that it is gone.
     const OUTLIVES: bool = false;
+
+    /// The package that a list is about, in any spelling; none where it is about no package.
+    fn package(key: &Self::Key) -> Option<&str>;
 
     /// Where a list lies, below the upstream's address, which ends with a slash.
     fn url(base: &Url, key: &Self::Key) -> Url;
@@ -163,8 +169,16 @@ struct Inner<S: Source> {
     outbound: Outbound,
     keeping: Keeping,
     counters: Arc<Counters>,
-    kept: Mutex<Lru<S::Key, Kept<S::Document>>>,
+    kept: Mutex<Shelved<S>>,
     flights: Flights<S::Key, Result<Open<S::Document>, DocumentsFault>>,
+}
+
+/// What is kept, and how often some of it was forgotten because somebody said so: what was fetched
+/// before that is not kept after it.
+#[derive(Debug)]
+struct Shelved<S: Source> {
+    lists: Lru<S::Key, Kept<S::Document>>,
+    n_purges: u64,
 }
 
 /// A list somebody works with. A large one that was just fetched holds its room until the last one
@@ -244,9 +258,15 @@ impl<S: Source> Documents<S> {
             outbound,
             keeping,
             counters,
-            kept: Mutex::new(Lru::new(keeping.max_bytes)),
+            kept: Mutex::new(Shelved { lists: Lru::new(keeping.max_bytes), n_purges: 0 }),
             flights: Flights::new(S::NOUN, lifecycle.clone()),
         }))
+    }
+
+    /// The shelf they lie on.
+    pub(super) fn shelf(&self) -> Weak<dyn Shelf> {
+        let weak: Weak<Inner<S>> = Arc::downgrade(&self.0);
+        weak
     }
 
     /// The upstream's address, with a slash at its end.
@@ -290,7 +310,7 @@ impl<S: Source> Documents<S> {
 }
 
 impl<S: Source> Inner<S> {
-    fn kept(&self) -> MutexGuard<'_, Lru<S::Key, Kept<S::Document>>> {
+    fn kept(&self) -> MutexGuard<'_, Shelved<S>> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -301,7 +321,7 @@ impl<S: Source> Inner<S> {
         max_age: Duration,
     ) -> Option<Result<Arc<S::Document>, DocumentsFault>> {
         let mut all = self.kept();
-        let kept = all.get(key)?;
+        let kept = all.lists.get(key)?;
         let age = kept.confirmed_at.elapsed();
         match &kept.document {
             Some(document) if age < max_age => Some(Ok(Arc::clone(document))),
@@ -321,11 +341,14 @@ impl<S: Source> Inner<S> {
         key: &S::Key,
         trail: &Trail,
     ) -> Result<Open<S::Document>, DocumentsFault> {
-        let old = self.kept().get(key).cloned();
+        let (old, n_purges) = {
+            let mut kept = self.kept();
+            (kept.lists.get(key).cloned(), kept.n_purges)
+        };
         match self.fetch(key, old.as_ref(), trail).await {
             Ok((kept, room)) => {
                 let document = kept.document.clone();
-                self.keep(key, kept);
+                self.keep(key, kept, n_purges);
                 let document = document.ok_or_else(|| DocumentsFault::NotFound(what::<S>(key)))?;
                 Ok(Open { document, room })
             }
@@ -339,15 +362,19 @@ impl<S: Source> Inner<S> {
                 warn!(list = %key, error = %fault, "upstream failed, giving an old list");
                 self.counters.count(Count::Stale);
                 let retry_at = Instant::now() + self.keeping.retry_after;
-                self.keep(key, Kept { retry_at, ..old });
+                self.keep(key, Kept { retry_at, ..old }, n_purges);
                 Ok(Open::kept(document))
             }
         }
     }
 
-    fn keep(&self, key: &S::Key, kept: Kept<S::Document>) {
+    /// Keeps what is known of a list, unless some was forgotten since it was asked for.
+    fn keep(&self, key: &S::Key, kept: Kept<S::Document>, n_purges: u64) {
         let weight = kept.document.as_deref().map_or(512, |list| S::size_bytes(list) as u64);
-        self.kept().put(key.clone(), kept, weight);
+        let mut shelved = self.kept();
+        if shelved.n_purges == n_purges {
+            shelved.lists.put(key.clone(), kept, weight);
+        }
     }
 
     async fn fetch(
@@ -414,6 +441,29 @@ impl<S: Source> Inner<S> {
             }
             (status, _) => Err(DocumentsFault::Status { what: what::<S>(key), status }),
         }
+    }
+}
+
+impl<S: Source> Shelf for Inner<S> {
+    fn kept(&self, now: Timestamp) -> cache::Kept {
+        let mut all = cache::Kept::default();
+        for (_, kept, weight) in self.kept().lists.iter() {
+            if kept.document.is_some() {
+                let age = i64::try_from(kept.confirmed_at.elapsed().as_micros());
+                let micros = now.micros().saturating_sub(age.unwrap_or(i64::MAX));
+                all.add(weight, Timestamp::from_micros(micros));
+            }
+        }
+        all
+    }
+
+    fn forget(&self, meant: &dyn Fn(Option<&str>) -> bool) -> u64 {
+        let mut shelved = self.kept();
+        let keys = shelved.lists.keys().filter(|key| meant(S::package(key)));
+        let keys: Vec<S::Key> = keys.cloned().collect();
+        shelved.n_purges += 1;
+        let gone = keys.iter().filter_map(|key| shelved.lists.remove(key));
+        gone.filter(|kept| kept.document.is_some()).count() as u64
     }
 }
 

@@ -26,7 +26,10 @@ pub use shape::Shape;
 use tempfile::NamedTempFile;
 use tokio::sync::{Semaphore, watch};
 use tracing::{info, warn};
-use weir_events::registry::{CacheStored, UpstreamRejected};
+use weir_events::{
+    registry::{CacheStored, UpstreamRejected},
+    timestamp::Timestamp,
+};
 use weir_log::lifecycle::Lifecycle;
 
 use self::{promise::Check, shape::ShapeFault};
@@ -272,10 +275,10 @@ impl<C: CachePlugin> Downloads<C> {
     ) -> Result<Opened, Arc<DownloadFault>> {
         let kept = self.kept(wanted).await;
         if let Some(cached) = kept.map_err(|fault| Arc::new(fault.into()))? {
-            self.0.counters.count(Count::Hit);
+            self.0.counters.count(Count::FileHit);
             return Ok(Opened::Kept(cached));
         }
-        self.0.counters.count(Count::Miss);
+        self.0.counters.count(Count::FileMiss);
         let mut state = self.state_of(wanted, caller, trail);
         let first = self.0.bounds.first;
         let sendable = tokio::time::timeout(first, state.wait_for(State::can_be_answered)).await;
@@ -362,6 +365,7 @@ impl<C: CachePlugin> Downloads<C> {
         // Sooner than a client is told that nothing comes.
         let slot = tokio::time::timeout(self.0.bounds.first / 2, self.0.slots.acquire()).await;
         let _slot = slot.map_err(|_| DownloadFault::Busy)?.map_err(|_| DownloadFault::Stopping)?;
+        let began = self.0.ledger.now();
         let mut reply = self.ask(Method::GET, wanted, trail).await?;
         let announced = reply.content_length();
         if let (Some(promised), Some(announced)) = (wanted.size, announced)
@@ -385,7 +389,7 @@ impl<C: CachePlugin> Downloads<C> {
             }
             arrival = arrival.take(chunk).await?;
         }
-        self.keep(wanted, arrival, size).await.map(Some)
+        self.keep(wanted, arrival, size, began).await.map(Some)
     }
 
     async fn ask(
@@ -423,6 +427,7 @@ impl<C: CachePlugin> Downloads<C> {
         wanted: &Wanted,
         arrival: Arrival,
         size: Option<u64>,
+        began: Timestamp,
     ) -> Result<Fetched, DownloadFault> {
         let Arrival { staged, file, hasher, check, n_bytes } = arrival;
         if let Some(size) = size.filter(|size| *size != n_bytes) {
@@ -454,13 +459,17 @@ impl<C: CachePlugin> Downloads<C> {
             sha256: sha256.clone(),
             promise: also.map(|promise| promise.to_string()).or(shaped),
             ttl: None,
-            created_at: self.0.ledger.now(),
+            created_at: began,
             etag: None,
             content_type: wanted.content_type.to_owned(),
         };
         // The bytes are right, so readers get them even where there is no room to keep them.
         let kept = match self.0.cache.set(wanted.key.clone(), staged, meta).await {
-            Ok(()) => Some(sha256),
+            Ok(true) => Some(sha256),
+            Ok(false) => {
+                info!(file = wanted.key.file(), "a file was purged on its way, and is not kept");
+                None
+            }
             Err(fault) => {
                 warn!(file = wanted.key.file(), error = %fault, "a verified file could not be kept");
                 None

@@ -154,7 +154,7 @@ pub struct Gate<C, V> {
 impl<C: CachePlugin, V: Voice> Gate<C, V> {
     /// A gate in front of a cache and an outside.
     pub fn new(parts: Parts<'_, C>, counters: Arc<Counters>, bounds: Bounds) -> Self {
-        let Parts { policy, ledger, outbound, cache, lifecycle } = parts;
+        let Parts { policy, ledger, outbound, cache, lifecycle, .. } = parts;
         let ledger = Arc::new(ledger);
         Self {
             ecosystem: ledger.ecosystem(),

@@ -41,6 +41,16 @@ impl<K: Hash + Eq + Clone, V> Lru<K, V> {
         Some(&mut entry.value)
     }
 
+    /// The entry of a key, without using it.
+    pub fn peek(&self, key: &K) -> Option<&V> {
+        self.entries.get(key).map(|entry| &entry.value)
+    }
+
+    /// All entries with their weights, in no order.
+    pub fn iter(&self) -> impl Iterator<Item = (&K, &V, u64)> {
+        self.entries.iter().map(|(key, entry)| (key, &entry.value, entry.weight))
+    }
+
     /// Keeps an entry, and says what had to go for it.
     pub fn put(&mut self, key: K, value: V, weight: u64) -> Vec<(K, V)> {
         let mut gone: Vec<_> =

@@ -9,6 +9,7 @@ use super::{
     download::Bounds,
     ledger::Ledger,
     policy::Policy,
+    shelves::Shelves,
     stats::Counters,
 };
 use crate::outbound::{Outbound, Reach, ReachFault, Url};
@@ -60,6 +61,8 @@ pub struct Parts<'a, C> {
     pub outbound: Outbound,
     /// Where files are kept.
     pub cache: C,
+    /// Where lists are kept.
+    pub shelves: Shelves,
     /// What everything ends with.
     pub lifecycle: &'a Lifecycle,
 }
@@ -75,7 +78,20 @@ impl<C> Parts<'_, C> {
         let Some(url) = &config.upstream else { return Ok(None) };
         let (reach, base) = Reach::of_upstream(url)?;
         let reach = reach.trusting(&config.trusted_origins);
+        Ok(Some(self.lists_at(base, reach, keeping, counters)))
+    }
+
+    /// The lists below an address, which is asked only within the reach.
+    pub fn lists_at<S: Source>(
+        &self,
+        base: Url,
+        reach: Reach,
+        keeping: Keeping,
+        counters: &Arc<Counters>,
+    ) -> Documents<S> {
         let (outbound, counters) = (self.outbound.clone(), Arc::clone(counters));
-        Ok(Some(Documents::new(base, reach, outbound, keeping, counters, self.lifecycle)))
+        let lists = Documents::new(base, reach, outbound, keeping, counters, self.lifecycle);
+        self.shelves.add(self.ledger.ecosystem(), lists.shelf());
+        lists
     }
 }

@@ -24,6 +24,8 @@ pub struct Counters {
     filtered: AtomicU64,
     hits: AtomicU64,
     misses: AtomicU64,
+    file_hits: AtomicU64,
+    file_misses: AtomicU64,
     upstream_requests: AtomicU64,
     upstream_failures: AtomicU64,
     stale: AtomicU64,
@@ -43,6 +45,10 @@ pub struct Stats {
     pub hits: u64,
     /// Files and pages that had to be fetched.
     pub misses: u64,
+    /// Of the hits, those that were files.
+    pub file_hits: u64,
+    /// Of the misses, those that were files.
+    pub file_misses: u64,
     /// Requests to the upstream.
     pub upstream_requests: u64,
     /// Of those, how many failed.
@@ -60,10 +66,14 @@ pub enum Count {
     Blocked,
     /// A list was answered with something hidden or marked.
     Filtered,
-    /// It was here already.
+    /// A page was here already.
     Hit,
-    /// It had to be fetched.
+    /// A page had to be fetched.
     Miss,
+    /// A file was here already.
+    FileHit,
+    /// A file had to be fetched.
+    FileMiss,
     /// The upstream was asked.
     UpstreamRequest,
     /// The upstream failed.
@@ -76,6 +86,14 @@ impl Counters {
     /// Counts one.
     pub fn count(&self, what: Count) {
         let counter = match what {
+            Count::FileHit => {
+                self.file_hits.fetch_add(1, Ordering::Relaxed);
+                &self.hits
+            }
+            Count::FileMiss => {
+                self.file_misses.fetch_add(1, Ordering::Relaxed);
+                &self.misses
+            }
             Count::Blocked => &self.blocked,
             Count::Filtered => &self.filtered,
             Count::Hit => &self.hits,
@@ -108,6 +126,8 @@ impl Counters {
             filtered: read(&self.filtered),
             hits: read(&self.hits),
             misses: read(&self.misses),
+            file_hits: read(&self.file_hits),
+            file_misses: read(&self.file_misses),
             upstream_requests: read(&self.upstream_requests),
             upstream_failures: read(&self.upstream_failures),
             stale: read(&self.stale),

@@ -3,12 +3,15 @@
 use std::{sync::Arc, time::Duration};
 
 use sqlx::{Connection, Executor, PgConnection};
-use weir_events::registry::{CacheEvicted, Event, EvictionCause};
+use weir_events::registry::{CacheEvicted, Ecosystem, Event, EvictionCause};
 use weir_log::{Log, lifecycle::Lifecycle};
 use weir_processors::{
     clock::SystemClock,
     door::Door,
-    registry::{cache::CachePlugin, keeper},
+    registry::{
+        cache::{CacheKey, CachePlugin},
+        keeper,
+    },
 };
 use weir_tests::{
     cache::{open, put_in},
@@ -54,16 +57,17 @@ async fn what_expires_is_looked_for_by_itself_and_each_eviction_is_recorded_with
     put_in(&cache, "six", "b.whl", &[1; 600], None).await;
     let found = recorded(&log.log, 2).await;
     assert_eq!((found[1].cause, &*found[1].file), (EvictionCause::Lru, "a.whl"));
-    assert_eq!(cache.purge().await.expect("purged"), 1);
+    let b = CacheKey::new(Ecosystem::Pypi, "six", "b.whl").expect("a key");
+    assert!(cache.delete(&b).await.expect("deleted"));
     let found = recorded(&log.log, 3).await;
     assert_eq!((found[2].cause, &*found[2].file), (EvictionCause::Purged, "b.whl"));
     assert_eq!((&*found[2].package, found[2].size_bytes), ("six", 600));
 
-    // A purge of many is put down in few appends.
+    // When many go at once, that is put down in few appends.
     for n in 0..450 {
         put_in(&cache, "six", &format!("{n}.whl"), &[1], None).await;
     }
-    assert_eq!(cache.purge().await.expect("purged"), 450);
+    put_in(&cache, "six", "large.whl", &[1; 1_000], None).await;
     let found = recorded(&log.log, 453).await;
     let distinct: std::collections::HashSet<_> = found.iter().map(|gone| &gone.file).collect();
     assert_eq!(distinct.len(), 453);
@@ -87,7 +91,8 @@ async fn an_eviction_that_cannot_be_recorded_is_recorded_later_and_once() {
     let mut admin = PgConnection::connect(&database.url).await.expect("connect");
     admin.execute("ALTER TABLE log.commands RENAME TO away").await.expect("break it");
     put_in(&cache, "six", "a.whl", &[1; 10], None).await;
-    assert_eq!(cache.purge().await.expect("purged"), 1);
+    let a = CacheKey::new(Ecosystem::Pypi, "six", "a.whl").expect("a key");
+    assert!(cache.delete(&a).await.expect("deleted"));
     until("it was tried", async || {
         let failed: i64 = sqlx::query_scalar(
             "SELECT xact_rollback FROM pg_stat_database WHERE datname = current_database()",

@@ -10,17 +10,24 @@ use std::{
     io,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::{Duration, Instant},
 };
 
 use tempfile::NamedTempFile;
 use weir_events::{registry::EvictionCause, timestamp::Timestamp};
 
 use super::{
-    CacheKey, CachePlugin, CacheStats, Cached, Evicted, Evictions, META_SUFFIX, Meta,
+    CacheKey, CachePlugin, CacheStats, Cached, Census, Evicted, Evictions, META_SUFFIX, Meta,
+    Purge, Purged,
+    census::Oblivion,
     evicted::Teller,
+    purge::Watch,
     repair::{self, Repair, Workshop},
 };
 use crate::registry::lru::Lru;
+
+/// How long a comparison of the index with the disk is as good as new.
+const COMPARED_FOR: Duration = Duration::from_secs(2);
 
 /// Artifacts in a directory. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -33,6 +40,10 @@ struct Inner {
     index: Mutex<Lru<CacheKey, Meta>>,
     workshop: Workshop,
     teller: Teller,
+    forgotten: Oblivion,
+    watch: Watch,
+    /// When the index was last compared with the disk; held while it is.
+    compared: Mutex<Option<Instant>>,
 }
 
 impl FileCache {
@@ -54,8 +65,16 @@ impl FileCache {
                     gone.push(Evicted { key, meta, cause: EvictionCause::Lru });
                 }
             }
-            let (index, teller) = (Mutex::new(index), Teller::new(gone));
-            let inner = Inner { root, max_bytes, index, workshop, teller };
+            let inner = Inner {
+                root,
+                max_bytes,
+                index: Mutex::new(index),
+                workshop,
+                teller: Teller::new(gone),
+                forgotten: Oblivion::default(),
+                watch: Watch::default(),
+                compared: Mutex::default(),
+            };
             Ok((Self(Arc::new(inner)), repair))
         })
         .await
@@ -90,7 +109,7 @@ impl CachePlugin for FileCache {
         self.with(|inner| inner.workshop.stage()).await
     }
 
-    async fn set(&self, key: CacheKey, staged: NamedTempFile, meta: Meta) -> io::Result<()> {
+    async fn set(&self, key: CacheKey, staged: NamedTempFile, meta: Meta) -> io::Result<bool> {
         self.with(move |inner| inner.set(&key, staged, meta)).await
     }
 
@@ -113,13 +132,20 @@ impl CachePlugin for FileCache {
         }
     }
 
-    async fn purge(&self) -> io::Result<u64> {
-        self.with(|inner| inner.remove_where(EvictionCause::Purged, |_| true)).await
+    async fn census(&self) -> io::Result<Census> {
+        self.with(|inner| {
+            inner.compare()?;
+            Ok(inner.census())
+        })
+        .await
+    }
+
+    async fn purge(&self, purges: Vec<Purge>) -> io::Result<Purged> {
+        self.with(move |inner| inner.purge(&purges)).await
     }
 
     async fn purge_expired(&self, now: Timestamp) -> io::Result<u64> {
-        let expired = move |meta: &Meta| meta.expired_at(now);
-        self.with(move |inner| inner.remove_where(EvictionCause::Expired, expired)).await
+        self.with(move |inner| inner.expire(now)).await
     }
 }
 
@@ -162,20 +188,26 @@ impl Inner {
         Ok(Some(Cached { meta, file: Arc::new(file) }))
     }
 
-    fn set(&self, key: &CacheKey, staged: NamedTempFile, meta: Meta) -> io::Result<()> {
+    fn set(&self, key: &CacheKey, staged: NamedTempFile, meta: Meta) -> io::Result<bool> {
         let body = self.body(key);
         let directory = body.parent().unwrap_or(&self.root);
-        fs::create_dir_all(directory)?;
         staged.as_file().sync_all()?;
         let mut description = self.workshop.stage()?;
         serde_json::to_writer_pretty(&mut description, &meta)?;
         description.as_file().sync_all()?;
         let changing = repair::changing(&self.root)?;
+        if self.watch.means(key, &meta) {
+            return Ok(false);
+        }
+        // Whoever forgets the last file of a package takes its folder away, under the same lock.
+        fs::create_dir_all(directory)?;
         description.persist(described(&body)).map_err(|fault| fault.error)?;
         staged.persist(&body).map_err(|fault| fault.error)?;
+        let directory = File::open(directory)?;
         drop(changing);
-        File::open(directory)?.sync_all()?;
-        self.admit(key, meta)
+        directory.sync_all()?;
+        self.admit(key, meta)?;
+        Ok(true)
     }
 
     /// Notes an artifact as used now, and forgets what there is no more room for.
@@ -214,25 +246,105 @@ impl Inner {
     /// it at once, one does.
     fn evict(&self, key: &CacheKey, meta: Option<Meta>, cause: EvictionCause) -> io::Result<bool> {
         let there = unlink(&self.root, key)?;
+        if there {
+            self.forgotten.count(key.ecosystem(), cause);
+        }
         if let Some(meta) = meta.filter(|_| there) {
             self.teller.tell(Evicted { key: key.clone(), meta, cause });
         }
         Ok(there)
     }
 
-    fn remove_where(
-        &self,
-        cause: EvictionCause,
-        mut unwanted: impl FnMut(&Meta) -> bool,
-    ) -> io::Result<u64> {
+    fn expire(&self, now: Timestamp) -> io::Result<u64> {
         // What other processes kept is found on disk only.
         let (found, _) = repair::scan(&self.root)?;
         let mut n_removed = 0;
-        for (key, meta) in found.into_iter().filter(|(_, meta)| unwanted(meta)) {
-            self.index().remove(&key);
-            n_removed += u64::from(self.evict(&key, Some(meta), cause)?);
+        for (key, _) in found.into_iter().filter(|(_, meta)| meta.expired_at(now)) {
+            if let Some(meta) = self.forget_if(&key, |meta| meta.expired_at(now))? {
+                n_removed += 1;
+                let cause = EvictionCause::Expired;
+                self.forgotten.count(key.ecosystem(), cause);
+                self.teller.tell(Evicted { key, meta, cause });
+            }
         }
         Ok(n_removed)
+    }
+
+    fn purge(&self, purges: &[Purge]) -> io::Result<Purged> {
+        let means = |key: &CacheKey, meta: &Meta| purges.iter().any(|purge| purge.means(key, meta));
+        self.watch.add(purges);
+        // Who was not stopped by the watch has put what he had into its place.
+        drop(repair::changing(&self.root)?);
+        let (found, _) = repair::scan(&self.root)?;
+        let mut purged = Purged::default();
+        for (key, _) in found.into_iter().filter(|(key, meta)| means(key, meta)) {
+            if let Some(meta) = self.forget_if(&key, |meta| means(&key, meta))? {
+                self.forgotten.count(key.ecosystem(), EvictionCause::Purged);
+                purged.n_files += 1;
+                purged.size_bytes += meta.size;
+            }
+        }
+        // What another process that shares the folder was quicker to forget.
+        let known: Vec<CacheKey> = {
+            let index = self.index();
+            index.iter().filter(|(key, meta, _)| means(key, meta)).map(|it| it.0.clone()).collect()
+        };
+        self.drop_missing(known);
+        Ok(purged)
+    }
+
+    /// Forgets an artifact that is as unwanted as it was when it was found: another may have taken
+    /// its place.
+    fn forget_if(
+        &self,
+        key: &CacheKey,
+        unwanted: impl Fn(&Meta) -> bool,
+    ) -> io::Result<Option<Meta>> {
+        let body = self.body(key);
+        let changing = repair::changing(&self.root)?;
+        let meta = read_meta(&described(&body)).filter(|meta| unwanted(meta));
+        let Some(meta) = meta else { return Ok(None) };
+        let there = take_away(&body)?;
+        drop(changing);
+        self.index().remove(key);
+        Ok(there.then_some(meta))
+    }
+
+    /// Forgets what is known of artifacts that are not on disk.
+    fn drop_missing(&self, keys: Vec<CacheKey>) {
+        for key in keys.into_iter().filter(|key| !self.body(key).exists()) {
+            self.index().remove(&key);
+        }
+    }
+
+    /// Learns what other processes that share the folder kept and forgot, and keeps to the bound.
+    fn compare(&self) -> io::Result<()> {
+        let mut compared = self.compared.lock().unwrap_or_else(PoisonError::into_inner);
+        if compared.is_some_and(|at| at.elapsed() < COMPARED_FOR) {
+            return Ok(());
+        }
+        let known = |key: &CacheKey| self.index().peek(key).map(|meta| meta.size);
+        let (news, there) = repair::news(&self.root, known)?;
+        let missing = self.index().keys().filter(|key| !there.contains(*key)).cloned().collect();
+        self.drop_missing(missing);
+        for (key, meta) in news {
+            self.admit(&key, meta)?;
+        }
+        *compared = Some(Instant::now());
+        Ok(())
+    }
+
+    fn census(&self) -> Census {
+        let mut census = Census {
+            max_bytes: self.max_bytes,
+            forgotten: self.forgotten.read(),
+            ..Census::default()
+        };
+        for (key, meta, _) in self.index().iter() {
+            let kept = census.kept.entry(key.ecosystem()).or_default();
+            kept.add(meta.size, meta.created_at);
+        }
+        census
     }
 }
 
@@ -245,8 +357,18 @@ fn body(root: &Path, key: &CacheKey) -> PathBuf {
 fn unlink(root: &Path, key: &CacheKey) -> io::Result<bool> {
     let body = body(root, key);
     let _changing = repair::changing(root)?;
-    let there = remove(&body)?;
-    remove(&described(&body))?;
+    take_away(&body)
+}
+
+/// Removes a body, its description, and the folder where it was the last one; says whether it was
+/// there. Only for who holds the lock.
+fn take_away(body: &Path) -> io::Result<bool> {
+    let there = remove(body)?;
+    remove(&described(body))?;
+    if let Some(folder) = body.parent() {
+        // It is not empty, most of the time.
+        drop(fs::remove_dir(folder));
+    }
     Ok(there)
 }
 
@@ -279,6 +401,7 @@ async fn blocking<T: Send + 'static>(
 mod tests {
     use std::io::{Read, Write};
 
+    use weir_aggregates::registry::selection::Selection;
     use weir_events::registry::Ecosystem;
 
     use super::*;
@@ -301,6 +424,11 @@ mod tests {
 
     async fn open(root: &Path, max_bytes: u64) -> (FileCache, Repair) {
         FileCache::open(root.to_owned(), max_bytes).await.unwrap()
+    }
+
+    fn everything() -> Vec<Purge> {
+        let before = Timestamp::EPOCH.plus_seconds(1_000);
+        vec![Purge { selection: Selection::all(), before }]
     }
 
     #[tokio::test]
@@ -405,7 +533,9 @@ mod tests {
         assert_eq!((read(&cache, "d").await, cache.stats().entries), (None, 2));
         drop(cache);
         let (smaller, _) = open(root.path(), 4).await;
-        assert_eq!((smaller.stats().entries, smaller.purge().await.unwrap()), (1, 1));
+        assert_eq!(smaller.stats().entries, 1);
+        let purged = Purged { n_files: 1, size_bytes: 4 };
+        assert_eq!(smaller.purge(everything()).await.unwrap(), purged);
         assert_eq!(smaller.stats().size_bytes, 0);
     }
 
@@ -512,7 +642,94 @@ mod tests {
         put(&cache, "e", &[0; 1]).await;
         assert!(cache.delete(&key("e")).await.unwrap());
         assert_eq!(next().await, [("e".to_owned(), EvictionCause::Purged)]);
-        assert_eq!(cache.purge().await.unwrap(), next().await.len() as u64);
+        let purged = cache.purge(everything()).await.unwrap();
+        assert!(purged.n_files > 0);
+        assert_eq!(next().await, [], "a purge is told as a whole by whoever asked for it");
+    }
+
+    fn purge(versions: Option<&str>, before: i64) -> Vec<Purge> {
+        let selection = Selection::new(Some(Ecosystem::Pypi), Some("six"), versions).unwrap();
+        vec![Purge { selection, before: Timestamp::EPOCH.plus_seconds(before) }]
+    }
+
+    #[tokio::test]
+    async fn a_purge_takes_what_it_means_and_not_what_came_later() {
+        let root = tempfile::tempdir().unwrap();
+        let (cache, _) = open(root.path(), 1_000).await;
+        let fetched = |at| Meta { created_at: Timestamp::EPOCH.plus_seconds(at), ..meta(1) };
+        let names = ["six-1.16.0.tar.gz", "six-1.17.0.tar.gz", "six-1.17.0-py3-none-any.whl"];
+        for (file, at) in names.into_iter().zip([1, 2, 9]) {
+            put_with(&cache, file, b"1", fetched(at)).await;
+        }
+        let one = Purged { n_files: 1, size_bytes: 1 };
+        assert_eq!(cache.purge(purge(Some(">=1.17"), 5)).await.unwrap(), one);
+        let held = cache.held(names.map(key).to_vec()).await.unwrap();
+        assert_eq!(held, HashSet::from([key(names[0]), key(names[2])]));
+        assert_eq!(cache.purge(purge(Some(">=1.17"), 5)).await.unwrap(), Purged::default());
+        let census = cache.census().await.unwrap();
+        let kept = census.kept[&Ecosystem::Pypi];
+        assert_eq!((kept.n, kept.size_bytes, census.max_bytes), (2, 2, 1_000));
+        assert_eq!(census.forgotten[&Ecosystem::Pypi].purged, 1);
+        assert_eq!(kept.oldest_at, Some(Timestamp::EPOCH.plus_seconds(1)));
+        assert_eq!(kept.newest_at, Some(Timestamp::EPOCH.plus_seconds(9)));
+        cache.purge(purge(None, 100)).await.unwrap();
+        assert!(!root.path().join("files/pypi/six").exists(), "an empty folder goes too");
+        put(&cache, "a", b"1").await;
+        assert!(!root.path().join("files/pypi/six").exists(), "it was purged on its way");
+        put_with(&cache, "a", b"1", fetched(101)).await;
+        assert!(read(&cache, "a").await.is_some());
+    }
+
+    #[tokio::test]
+    async fn what_was_purged_on_its_way_is_not_kept_and_who_reads_reads_on() {
+        let root = tempfile::tempdir().unwrap();
+        let (cache, _) = open(root.path(), 1_000).await;
+        put(&cache, "a", b"alpha").await;
+        let held = cache.get(&key("a")).await.unwrap().unwrap();
+        let mut staged = cache.stage().await.unwrap();
+        staged.write_all(b"12345").unwrap();
+        assert_eq!(cache.purge(everything()).await.unwrap().n_files, 1);
+        assert!(!cache.set(key("b"), staged, meta(5)).await.unwrap());
+        assert_eq!(cache.stats().entries, 0);
+        let mut body = Vec::new();
+        (&*held.file).read_to_end(&mut body).unwrap();
+        assert_eq!(body, b"alpha");
+    }
+
+    #[tokio::test]
+    async fn two_that_share_a_folder_count_alike_and_keep_to_the_bound_together() {
+        let root = tempfile::tempdir().unwrap();
+        let (ours, _) = open(root.path(), 10).await;
+        let (other, _) = open(root.path(), 10).await;
+        put(&ours, "a", &[0; 4]).await;
+        put(&ours, "b", &[0; 4]).await;
+        put(&other, "c", &[0; 4]).await;
+        let kept = |census: &Census| census.kept.get(&Ecosystem::Pypi).map_or(0, |kept| kept.n);
+        assert_eq!(kept(&ours.census().await.unwrap()), 2, "the third had to go");
+        assert_eq!(kept(&other.census().await.unwrap()), 2);
+        assert_eq!(ours.purge(everything()).await.unwrap().n_files, 2);
+        assert_eq!(other.purge(everything()).await.unwrap().n_files, 0);
+        assert_eq!((ours.stats().entries, other.stats().entries), (0, 0));
+    }
+
+    #[test]
+    fn a_file_tells_its_version_as_its_ecosystem_writes_it() {
+        let digest = format!("sha256-{}", "0a".repeat(32));
+        for (ecosystem, package, file, wanted) in [
+            (Ecosystem::Pypi, "six", "six-1.17.0-py2.py3-none-any.whl", Some("1.17.0")),
+            (Ecosystem::Pypi, "six", "six-1.17.0-py2.py3-none-any.whl.metadata", Some("1.17.0")),
+            (Ecosystem::Pypi, "six", "six.exe", None),
+            (Ecosystem::Npm, "@types/node", "node-1.0.0-rc.1.tgz", Some("1.0.0-rc.1")),
+            (Ecosystem::Npm, "jsonstream", "JSONStream-1.0.0.tgz", Some("1.0.0")),
+            (Ecosystem::Npm, "x", "else.tgz", None),
+            (Ecosystem::Cargo, "serde_json", "serde_json-1.0.0.crate", Some("1.0.0")),
+            (Ecosystem::Go, "a.b/c", "v1.0.0.zip", Some("v1.0.0")),
+            (Ecosystem::Docker, "library/alpine", &digest, Some(&*digest.replace('-', ":"))),
+        ] {
+            let version = CacheKey::new(ecosystem, package, file).unwrap().version();
+            let found = version.as_ref().map(weir_aggregates::registry::version::Version::as_str);
+            assert_eq!(found, wanted, "{file}");
+        }
     }
 
     #[test]

@@ -2,10 +2,12 @@
 //! bodies without description, descriptions without body, sizes that do not fit.
 
 use std::{
+    collections::HashSet,
     ffi::OsStr,
     fs::{self, File},
     io,
     path::{Path, PathBuf},
+    time::SystemTime,
 };
 
 use tempfile::{NamedTempFile, TempDir};
@@ -100,53 +102,92 @@ fn abandoned(workshop: &Path) -> bool {
 }
 
 /// Finds what is whole, the oldest first, and removes what is not.
-pub(super) fn scan(root: &Path) -> io::Result<(Vec<(CacheKey, Meta)>, Repair)> {
+pub(super) fn scan(root: &Path) -> io::Result<(Aged, Repair)> {
     let mut found = Vec::new();
     let mut repair = Repair::default();
+    each(root, |ecosystem, path, name| {
+        if let Some(of) = name.strip_suffix(META_SUFFIX) {
+            let body = path.with_file_name(of);
+            if !body.exists() {
+                let _changing = changing(root)?;
+                // Its body may have come meanwhile.
+                if !body.exists() {
+                    repair.n_incomplete += u64::from(remove(path)?);
+                }
+            }
+            return Ok(());
+        }
+        let mut here = whole(ecosystem, path);
+        if here.is_none() {
+            let _changing = changing(root)?;
+            here = whole(ecosystem, path);
+            if here.is_none() {
+                repair.n_incomplete += u64::from(remove(path)?);
+                remove(&described(path))?;
+            }
+        }
+        found.extend(here);
+        Ok(())
+    })?;
+    Ok((by_age(found), repair))
+}
+
+/// Finds what is whole and not known in its size, the oldest first; says which keys are there.
+pub(super) fn news(
+    root: &Path,
+    known: impl Fn(&CacheKey) -> Option<u64>,
+) -> io::Result<(Aged, HashSet<CacheKey>)> {
+    let (mut found, mut there) = (Vec::new(), HashSet::new());
+    each(root, |ecosystem, path, name| {
+        let key = Some(name).filter(|name| !name.ends_with(META_SUFFIX));
+        let Some(key) = key.and_then(|_| key_of(ecosystem, path)) else { return Ok(()) };
+        let size = fs::metadata(path).ok().map(|body| body.len());
+        if size.is_none() || size != known(&key) {
+            found.extend(whole(ecosystem, path));
+        }
+        there.insert(key);
+        Ok(())
+    })?;
+    Ok((by_age(found), there))
+}
+
+type Found = (SystemTime, CacheKey, Meta);
+
+/// The oldest first.
+type Aged = Vec<(CacheKey, Meta)>;
+
+fn by_age(mut found: Vec<Found>) -> Aged {
+    found.sort_by(|a, b| (a.0, &a.1).cmp(&(b.0, &b.1)));
+    found.into_iter().map(|(_, key, meta)| (key, meta)).collect()
+}
+
+/// Shows every file with its name.
+fn each(
+    root: &Path,
+    mut show: impl FnMut(Ecosystem, &Path, &str) -> io::Result<()>,
+) -> io::Result<()> {
     for ecosystem in Ecosystem::ALL {
         for package in entries(&files(root).join(ecosystem.as_str()))? {
             for path in entries(&package)? {
-                let Some(name) = path.file_name().and_then(OsStr::to_str) else {
-                    continue;
-                };
-                if let Some(of) = name.strip_suffix(META_SUFFIX) {
-                    let body = path.with_file_name(of);
-                    if !body.exists() {
-                        let _changing = changing(root)?;
-                        // Its body may have come meanwhile.
-                        if !body.exists() {
-                            repair.n_incomplete += u64::from(remove(&path)?);
-                        }
-                    }
-                    continue;
+                if let Some(name) = path.file_name().and_then(OsStr::to_str) {
+                    show(ecosystem, &path, name)?;
                 }
-                let mut here = whole(ecosystem, &package, &path, name);
-                if here.is_none() {
-                    let _changing = changing(root)?;
-                    here = whole(ecosystem, &package, &path, name);
-                    if here.is_none() {
-                        repair.n_incomplete += u64::from(remove(&path)?);
-                        remove(&described(&path))?;
-                    }
-                }
-                found.extend(here.map(|(key, meta, modified)| (modified, key, meta)));
             }
         }
     }
-    found.sort_by(|a, b| (a.0, &a.1).cmp(&(b.0, &b.1)));
-    Ok((found.into_iter().map(|(_, key, meta)| (key, meta)).collect(), repair))
+    Ok(())
 }
 
-fn whole(
-    ecosystem: Ecosystem,
-    package: &Path,
-    path: &Path,
-    name: &str,
-) -> Option<(CacheKey, Meta, std::time::SystemTime)> {
-    let key = CacheKey::at(ecosystem, package.file_name()?.to_str()?, name)?;
+fn key_of(ecosystem: Ecosystem, path: &Path) -> Option<CacheKey> {
+    let package = path.parent()?.file_name()?.to_str()?;
+    CacheKey::at(ecosystem, package, path.file_name()?.to_str()?)
+}
+
+fn whole(ecosystem: Ecosystem, path: &Path) -> Option<Found> {
+    let key = key_of(ecosystem, path)?;
     let meta = read_meta(&described(path))?;
     let body = path.metadata().ok()?;
-    (body.is_file() && body.len() == meta.size).then_some((key, meta, body.modified().ok()?))
+    (body.is_file() && body.len() == meta.size).then_some((body.modified().ok()?, key, meta))
 }
 
 fn entries(directory: &Path) -> io::Result<Vec<PathBuf>> {

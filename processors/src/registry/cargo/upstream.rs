@@ -30,6 +30,10 @@ impl Source for Index {
 
     const NOUN: &'static str = "crate";
 
+    fn package(name: &Name) -> Option<&str> {
+        Some(name.as_str())
+    }
+
     fn url(base: &Url, name: &Name) -> Url {
         below(base, &format!("{}/{name}", folder(name.as_str())))
     }
@@ -88,6 +92,10 @@ impl Source for Settings {
     type Fault = SettingsFault;
 
     const NOUN: &'static str = "file";
+
+    fn package(_: &TheFile) -> Option<&str> {
+        None
+    }
 
     fn url(base: &Url, file: &TheFile) -> Url {
         below(base, &file.to_string())

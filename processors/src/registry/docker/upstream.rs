@@ -74,6 +74,10 @@ impl Source for Heads {
     const METHOD: Method = Method::HEAD;
     const OUTLIVES: bool = true;
 
+    fn package(tagged: &Tagged) -> Option<&str> {
+        Some(tagged.name.as_str())
+    }
+
     fn url(base: &Url, Tagged { name, tag }: &Tagged) -> Url {
         below(base, name, &format!("manifests/{tag}"))
     }
@@ -156,6 +160,10 @@ impl Source for Lists {
     type Fault = NoTags;
 
     const NOUN: &'static str = "repository";
+
+    fn package(part: &Part) -> Option<&str> {
+        Some(part.name.as_str())
+    }
 
     fn url(base: &Url, Part { name, page }: &Part) -> Url {
         let mut url = below(base, name, "tags/list");

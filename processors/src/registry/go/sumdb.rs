@@ -112,6 +112,13 @@ impl Source for Words {
 
     const NOUN: &'static str = "record";
 
+    fn package(asked: &Asked) -> Option<&str> {
+        match asked {
+            Asked::Lookup { module, .. } => Some(module.as_str()),
+            Asked::Supported | Asked::Latest | Asked::Tile(_) => None,
+        }
+    }
+
     fn url(base: &Url, asked: &Asked) -> Url {
         below(base, &asked.path())
     }

@@ -29,6 +29,10 @@ impl Source for Versions {
 
     const NOUN: &'static str = "module";
 
+    fn package(module: &Module) -> Option<&str> {
+        Some(module.as_str())
+    }
+
     fn url(base: &Url, module: &Module) -> Url {
         below(base, &format!("{}/@v/list", module.escaped()))
     }
@@ -78,6 +82,10 @@ impl Source for Infos {
     type Fault = DocumentFault;
 
     const NOUN: &'static str = "module";
+
+    fn package(at: &At) -> Option<&str> {
+        Some(at.module.as_str())
+    }
 
     fn url(base: &Url, At { module, query }: &At) -> Url {
         let module = module.escaped();
@@ -132,6 +140,10 @@ impl Source for Mods {
     type Fault = Infallible;
 
     const NOUN: &'static str = "module";
+
+    fn package(of: &Of) -> Option<&str> {
+        Some(of.module.as_str())
+    }
 
     fn url(base: &Url, Of { module, version }: &Of) -> Url {
         below(base, &format!("{}/@v/{}.mod", module.escaped(), version.escaped()))

@@ -88,6 +88,16 @@ impl fmt::Display for File {
     }
 }
 
+/// The version that a tarball's name tells where it is called as usual, whatever the case of the
+/// package's name in it.
+#[must_use]
+pub fn usual_version<'a>(package: &str, file: &'a str) -> Option<&'a str> {
+    let unscoped = package.rsplit('/').next()?;
+    let (name, version) = file.strip_suffix(".tgz")?.split_at_checked(unscoped.len())?;
+    let version = version.strip_prefix('-')?;
+    (name.eq_ignore_ascii_case(unscoped) && !version.is_empty()).then_some(version)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

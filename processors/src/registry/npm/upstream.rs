@@ -28,6 +28,10 @@ impl Source for Packuments {
 
     const NOUN: &'static str = "package";
 
+    fn package(name: &Name) -> Option<&str> {
+        Some(name.as_str())
+    }
+
     fn url(base: &Url, name: &Name) -> Url {
         below(base, &name.in_path())
     }

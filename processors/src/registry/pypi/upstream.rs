@@ -36,6 +36,10 @@ impl Source for Simple {
 
     const NOUN: &'static str = "project";
 
+    fn package(project: &Project) -> Option<&str> {
+        Some(project.as_str())
+    }
+
     fn url(base: &Url, project: &Project) -> Url {
         let mut url = base.clone();
         url.set_path(&format!("{}{project}/", base.path()));

@@ -24,6 +24,7 @@ use crate::{
         plugin::{Asked, RegistryPlugin},
         policy::Policy,
         setup::{Config, Parts},
+        shelves::Shelves,
     },
 };
 
@@ -77,7 +78,14 @@ impl<P: Tested> World<P> {
         let outbound = Outbound::new(INSTANCE, Limits::default()).unwrap();
         let ledger = Ledger::in_memory_of(P::ECOSYSTEM);
         let ours = outbound.clone();
-        let parts = Parts { policy, ledger, outbound: ours, cache, lifecycle: &lifecycle };
+        let parts = Parts {
+            policy,
+            ledger,
+            outbound: ours,
+            cache,
+            shelves: Shelves::default(),
+            lifecycle: &lifecycle,
+        };
         let plugin = Arc::new(P::made(&config, parts).unwrap());
         let set_facts = Box::new(set_facts);
         Self { plugin, upstream, set_facts, outbound, lifecycle, _root: root }

@@ -19,7 +19,9 @@ use weir_processors::outbound::{Limits, Outbound};
 use weir_processors::registry::cache::FileCache;
 use weir_processors::registry::ledger::Ledger;
 use weir_processors::registry::policy::Policy;
+use weir_processors::registry::purging::Purging;
 use weir_processors::registry::setup::Parts;
+use weir_processors::registry::shelves::Shelves;
 use weir_processors::registry::{cargo, docker, go, keeper, npm, pypi};
 
 use super::cache_dir;
@@ -50,9 +52,11 @@ pub(super) async fn start(
     })?;
     info!(?repair, "cache opened");
     keeper::start(&cache, door, keeper::EXPIRE_EVERY, lifecycle);
-    packages = packages.keeping(cache.clone());
+    let shelves = Shelves::default();
+    let purging = Purging::start(cache.clone(), shelves.clone(), door.clone(), lifecycle)?;
+    packages = packages.keeping(purging);
     let outbound = Outbound::new(door.log().incarnation().0, Limits::default())?;
-    let shared = Shared { policy, door, outbound, cache, lifecycle };
+    let shared = Shared { policy, door, outbound, cache, shelves, lifecycle };
     for registry in registries.iter().filter(|registry| registry.enabled) {
         if registry.upstream.is_none() {
             let (key, goods) = (upstream_key(registry.ecosystem), goods(registry.ecosystem));
@@ -101,6 +105,7 @@ struct Shared<'a> {
     door: &'a Door,
     outbound: Outbound,
     cache: FileCache,
+    shelves: Shelves,
     lifecycle: &'a Lifecycle,
 }
 
@@ -119,6 +124,7 @@ macro_rules! plugin {
             ledger: Ledger::new(registry.ecosystem, shared.door.clone()),
             outbound: shared.outbound.clone(),
             cache: shared.cache.clone(),
+            shelves: shared.shelves.clone(),
             lifecycle: shared.lifecycle,
         };
         let made = $module::$plugin::new(&config, parts);
