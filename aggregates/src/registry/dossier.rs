@@ -51,6 +51,8 @@ pub struct Dossier {
     pub(super) as_of: Option<Timestamp>,
     /// What our own clock says, where it was asked.
     pub(super) seen: Option<Arc<Seen>>,
+    /// Why the package is never asked of its registry.
+    pub(super) reserved: Option<Arc<Objection>>,
 }
 
 impl Dossier {
@@ -118,6 +120,7 @@ impl Dossier {
             && self.said.is_empty()
             && self.canary.is_none()
             && self.unread.is_none()
+            && self.reserved.is_none()
             && !self.counts_age()
     }
 
@@ -137,6 +140,9 @@ impl Dossier {
     pub fn judge(&self, candidate: &Candidate<'_>) -> Verdict {
         if let Some(canary) = &self.canary {
             return Verdict::Block(Arc::clone(canary));
+        }
+        if let Some(reserved) = &self.reserved {
+            return Verdict::Block(Arc::clone(reserved));
         }
         if let Some(later) = self.later(candidate) {
             return Verdict::Block(later);
@@ -181,7 +187,7 @@ impl Dossier {
         let findings = about.findings(candidate.version);
         let counts = |finding: &&Finding<'_>| self.counts(finding.class(), finding.severity());
         let findings = findings.iter().filter(counts).map(|finding| self.of_finding(finding));
-        let unread = self.unread.iter().cloned();
+        let unread = self.reserved.iter().chain(&self.unread).cloned();
         let later = self.later(candidate).into_iter();
         self.canary
             .iter()

@@ -20,6 +20,7 @@ use super::{
     dossier::Dossier,
     name::normalise,
     profile::{self, CompiledProfile, Profiles},
+    reserved::Reservations,
     rule::{CompiledRule, RuleSet},
     settings::{self, Keeping},
     verdict::{BLOCKLIST, Objection},
@@ -42,6 +43,7 @@ pub struct Facts {
     compiled_profiles: Option<BTreeMap<String, CompiledProfile>>,
     settings: Arc<Settings>,
     settings_digest: Option<Hash>,
+    reservations: Reservations,
     read: BTreeSet<(String, Option<Ecosystem>)>,
     unsettled: Unsettled,
 }
@@ -179,6 +181,7 @@ impl Facts {
         if self.settings_digest.is_none() {
             let settings = format!("{:?}", self.settings);
             self.settings_digest = Some(blake3::hash(settings.as_bytes()));
+            self.reservations = Reservations::new(&self.settings.reserved);
         }
     }
 
@@ -239,6 +242,7 @@ impl Facts {
             unread,
             as_of: None,
             seen: None,
+            reserved: self.reservations.holding(ecosystem, &package).cloned(),
         }
     }
 
@@ -259,10 +263,18 @@ impl Facts {
         ends.filter(|end| *end > now).min()
     }
 
-    /// Whether it matters when this Weir first saw the versions of an ecosystem.
+    /// Whether it matters, to anybody, when this Weir first saw the versions of an ecosystem.
     #[must_use]
     pub fn watches(&self, ecosystem: Ecosystem) -> bool {
+        let mut profiles = self.profiles.profiles();
         settings::of(&self.settings, ecosystem).min_age_hours > 0
+            || profiles.any(|profile| profile.min_age_hours > 0)
+    }
+
+    /// Why a package, given by its name in any spelling, is never asked of its registry.
+    #[must_use]
+    pub fn reserved(&self, ecosystem: Ecosystem, package: &str) -> Option<Arc<Objection>> {
+        self.reservations.holding(ecosystem, &normalise(ecosystem, package)).cloned()
     }
 
     /// What is said against everything, because a source that must be read first never was.

@@ -5,9 +5,11 @@ use weir_events::{
     kind::Subsystem,
     registry::{
         Ecosystem, Event,
-        policy::{EcosystemSettings, Settings, SettingsChanged},
+        policy::{EcosystemSettings, Reserved, Settings, SettingsChanged},
     },
 };
+
+use super::{name::pattern::Pattern, reserved::MAX_RESERVED, short};
 
 use crate::machine::{Context, Decision, Machine};
 
@@ -32,6 +34,19 @@ pub enum Refusal {
     /// An ecosystem stands there twice.
     #[error("the settings of {0} are given twice")]
     Twice(Ecosystem),
+    /// A reserved name is none.
+    #[error("`{package}` of {ecosystem} cannot be reserved: {cause}")]
+    BadReserved {
+        /// The ecosystem.
+        ecosystem: Ecosystem,
+        /// The pattern.
+        package: String,
+        /// What is wrong with it.
+        cause: &'static str,
+    },
+    /// There are too many reserved names.
+    #[error("there are {0} reserved names, and {MAX_RESERVED} at most; use patterns")]
+    TooManyReserved(usize),
 }
 
 impl Machine for Keeping {
@@ -47,8 +62,17 @@ impl Machine for Keeping {
         let twice = all.iter().enumerate().find(|(at, one)| {
             all.iter().skip(at + 1).any(|other| other.ecosystem == one.ecosystem)
         });
+        let n_reserved = settings.reserved.len();
+        let bad = settings.reserved.iter().find_map(|Reserved { ecosystem, package }| {
+            let cause = Pattern::objection(*ecosystem, package)?;
+            Some(Refusal::BadReserved { ecosystem: *ecosystem, package: short(package), cause })
+        });
         match twice {
             Some((_, one)) => Decision::refuse(Refusal::Twice(one.ecosystem)),
+            None if n_reserved > MAX_RESERVED => {
+                Decision::refuse(Refusal::TooManyReserved(n_reserved))
+            }
+            None if bad.is_some() => Decision { events: Vec::new(), refusal: bad },
             None if state.settings == *settings => Decision::nothing(),
             None => Decision::accept(SettingsChanged { settings: settings.clone() }),
         }
@@ -100,5 +124,24 @@ mod tests {
         let twice = Settings { ecosystems: vec![strict, strict], ..settings };
         let refused = Keeping::decide(&state, &Apply(twice), &NOW);
         assert_eq!(refused, Decision::refuse(Refusal::Twice(Ecosystem::Npm)));
+    }
+
+    #[test]
+    fn only_what_can_be_a_name_is_reserved_and_not_too_much_of_it() {
+        let reserving = |packages: &[&str]| {
+            let of = |package: &&str| {
+                let package = (*package).to_owned();
+                Reserved { ecosystem: Ecosystem::Npm, package }
+            };
+            let reserved = packages.iter().map(of).collect();
+            let settings = Settings { reserved, ..Settings::default() };
+            Keeping::decide(&State::default(), &Apply(settings), &NOW).refusal
+        };
+        assert_eq!(reserving(&["@acme/*", "acme-*"]), None);
+        assert_eq!(reserving(&["x"; MAX_RESERVED]), None);
+        let too_many = MAX_RESERVED + 1;
+        assert_eq!(reserving(&["x"; MAX_RESERVED + 1]), Some(Refusal::TooManyReserved(too_many)));
+        let refused = reserving(&["@acme/*", "@acme"]).unwrap();
+        assert!(matches!(refused, Refusal::BadReserved { ref package, .. } if package == "@acme"));
     }
 }

@@ -29,6 +29,9 @@ pub const MINIMUM_AGE: &str = "minimum-age";
 /// The source that speaks for the profile of a token.
 pub const PROFILE: &str = "profile";
 
+/// The source that speaks for names that are reserved.
+pub const RESERVED: &str = "reserved";
+
 /// The source that speaks for a time as of which the registry is looked at.
 pub const AS_OF: &str = "as-of";
 

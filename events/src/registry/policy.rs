@@ -98,6 +98,18 @@ pub struct Settings {
     pub required: Vec<Required>,
     /// Whether every waiver needs a second person; one for malware always does.
     pub second_person: bool,
+    /// Names that are never asked of a public registry.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reserved: Vec<Reserved>,
+}
+
+/// Names that are never asked of a public registry.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Reserved {
+    /// The ecosystem.
+    pub ecosystem: Ecosystem,
+    /// A package name, with `*` for any run of characters.
+    pub package: String,
 }
 
 /// A severity from which on something counts.

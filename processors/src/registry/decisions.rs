@@ -55,6 +55,29 @@ pub fn blocked(artifact: &Artifact, dossier: &Dossier, objection: &Objection) ->
     }
 }
 
+/// A package is not asked for, whatever is wanted of it.
+#[must_use]
+pub fn reserved(
+    package: &str,
+    what: &str,
+    dossier: &Dossier,
+    objection: &Objection,
+) -> PackageBlocked {
+    PackageBlocked {
+        ecosystem: dossier.ecosystem(),
+        package: package.to_owned(),
+        version: None,
+        file: what.to_owned(),
+        source: objection.source.clone(),
+        rule_id: None,
+        reason: objection.reason.clone(),
+        mask: objection.mask,
+        policy_revision: dossier.revision,
+        published_at: None,
+        evidence: None,
+    }
+}
+
 fn grounds(objection: &Objection) -> Grounds {
     Grounds {
         source: objection.source.clone(),

@@ -14,7 +14,7 @@ use weir_aggregates::registry::{
 use weir_events::{
     registry::{
         Ecosystem, Event, Mask, Rule,
-        policy::{EcosystemSettings, Settings, SettingsChanged},
+        policy::{EcosystemSettings, Reserved, Settings, SettingsChanged},
     },
     timestamp::Timestamp,
 };
@@ -54,6 +54,16 @@ pub(crate) fn facts(revision: i64, rules: &[Rule]) -> Facts {
 pub(crate) fn aged(ecosystem: Ecosystem, min_age_hours: u32) -> Facts {
     let own = EcosystemSettings { min_age_hours, ..default_of(ecosystem) };
     let settings = Settings { ecosystems: vec![own], ..Settings::default() };
+    let mut facts = Facts::default();
+    facts.apply(1, &SettingsChanged { settings }.into());
+    facts.settle();
+    facts
+}
+
+/// No rules, and a reserved name of one ecosystem.
+pub(crate) fn reserving(ecosystem: Ecosystem, package: &str) -> Facts {
+    let reserved = vec![Reserved { ecosystem, package: package.to_owned() }];
+    let settings = Settings { reserved, ..Settings::default() };
     let mut facts = Facts::default();
     facts.apply(1, &SettingsChanged { settings }.into());
     facts.settle();

@@ -1,9 +1,14 @@
 //! `policy`: how packages are judged beside the rules.
 
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
+use weir_aggregates::registry::name::pattern::Pattern;
 use weir_events::registry::{
-    Mask,
+    Ecosystem, Mask,
     advisory::{OPENSSF, OSV, Severity},
-    policy::{EcosystemSettings, Floor, Masks, Mode, Required, Settings, Unrated},
+    policy::{EcosystemSettings, Floor, Masks, Mode, Required, Reserved, Settings, Unrated},
 };
 
 use super::Config;
@@ -31,8 +36,40 @@ section! {
         /// each start; others are kept. As `[{name: agent, min_age_hours: 168}]`, with `mode`,
         /// `min_age_hours` and `severity_floor`, each as far as it is stricter.
         profiles: Vec<ProfileEntry> = Vec::new(),
+        /// Names of your own, as `ecosystem:pattern`: `npm:@acme/*`, `pypi:acme-*`,
+        /// `go:git.acme.example` and what is below it. No public registry is ever asked for them or
+        /// hears of them, and no waiver and no audit mode changes that.
+        reserved: Vec<Reservation> = Vec::new(),
     }
 }
+
+/// A name, or many, of an ecosystem: `npm:@acme/*`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Reservation(pub(crate) Reserved);
+
+impl FromStr for Reservation {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (ecosystem, package) = text.split_once(':').unwrap_or_default();
+        let Some(ecosystem) = Ecosystem::find(ecosystem) else {
+            let all = Ecosystem::ALL.map(Ecosystem::as_str).join(", ");
+            return Err(format!("`{text}` is not `ecosystem:pattern`; there are {all}"));
+        };
+        match Pattern::objection(ecosystem, package) {
+            Some(cause) => Err(format!("`{package}` is no pattern of {ecosystem}: {cause}")),
+            None => Ok(Self(Reserved { ecosystem, package: package.to_owned() })),
+        }
+    }
+}
+
+impl fmt::Display for Reservation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.0.ecosystem, self.0.package)
+    }
+}
+
+super::value::as_text!(Reservation);
 
 impl Config {
     /// What is recorded of it.
@@ -45,6 +82,7 @@ impl Config {
             young_mask,
             second_person,
             profiles: _,
+            ref reserved,
         } = self.policy;
         let of = |registry: super::registries::Registry<'_>| EcosystemSettings {
             ecosystem: registry.ecosystem,
@@ -66,6 +104,7 @@ impl Config {
             ecosystems: ecosystems.collect(),
             required: self.required(),
             second_person,
+            reserved: reserved.iter().map(|Reservation(reserved)| reserved.clone()).collect(),
         }
     }
 
@@ -81,5 +120,27 @@ impl Config {
             ecosystems(watched).into_iter().map(each).collect::<Vec<_>>()
         };
         required.flat_map(of).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reservation_is_a_pattern_of_an_ecosystem() {
+        for text in ["npm:@acme/*", "pypi:acme-*", "go:git.acme.example", "docker:acme"] {
+            let read: Reservation = text.parse().unwrap();
+            assert_eq!(read.to_string(), text);
+        }
+        for (text, why) in [
+            ("@acme/*", "`@acme/*` is not `ecosystem:pattern`"),
+            ("gem:acme", "there are pypi, npm, cargo, go, docker"),
+            ("npm:@acme", "`@acme` is no pattern of npm: no package can have such a name"),
+            ("npm:", "it is empty"),
+        ] {
+            let fault = text.parse::<Reservation>().unwrap_err();
+            assert!(fault.contains(why), "{fault}");
+        }
     }
 }

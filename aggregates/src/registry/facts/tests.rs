@@ -1,7 +1,11 @@
 use weir_events::registry::{
     RuleAdded, RuleRemoved,
     blocklist::{BlocklistRuleAdded, BlocklistRuleRemoved},
-    policy::{Required, SettingsChanged, Waiver, WaiverExpired, WaiverGranted, WaiverRequested},
+    policy::{
+        EcosystemSettings, Required, SettingsChanged, Waiver, WaiverExpired, WaiverGranted,
+        WaiverRequested,
+    },
+    profile::ProfileSet,
     sync::{SyncFailed, SyncSucceeded},
 };
 
@@ -120,4 +124,20 @@ fn a_waiver_counts_from_its_grant_until_its_end() {
     assert!(passes(&mut facts));
     facts.apply(4, &WaiverExpired { id: id(9) }.into());
     assert!(!passes(&mut facts));
+}
+
+#[test]
+fn first_sights_matter_where_the_settings_or_any_profile_have_a_minimum_age() {
+    let mut facts = Facts::default();
+    facts.settle();
+    assert!(!facts.watches(Ecosystem::Go));
+    let own = EcosystemSettings { min_age_hours: 1, ..settings::default_of(Ecosystem::Npm) };
+    let settings = Settings { ecosystems: vec![own], ..Settings::default() };
+    facts.apply(1, &SettingsChanged { settings }.into());
+    facts.settle();
+    assert!(facts.watches(Ecosystem::Npm) && !facts.watches(Ecosystem::Go));
+    let profile = Profile { name: "agent".to_owned(), min_age_hours: 72, ..Profile::default() };
+    facts.apply(2, &ProfileSet { profile }.into());
+    facts.settle();
+    assert!(facts.watches(Ecosystem::Go));
 }

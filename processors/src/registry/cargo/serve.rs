@@ -26,7 +26,7 @@ use crate::{
         canary,
         documents::{DocumentsFault, Keeping, Open},
         download::{Shape, Wanted},
-        gate::{Artifact, Gate, Listed, Otherwise, Plain},
+        gate::{Artifact, Gate, LIST, Listed, Otherwise, Plain},
         sightings::There,
     },
 };
@@ -42,6 +42,15 @@ impl<C: CachePlugin> Cargo<C> {
         let Request { target, asking } = request;
         self.gate.not_again(&asking)?;
         let upstream = self.upstream.as_ref().ok_or_else(|| self.gate.disabled())?;
+        match &target {
+            Target::Config { .. } => {}
+            Target::List { name } => {
+                self.gate.unreserved(name.as_str(), LIST, &asking, caller).await?;
+            }
+            Target::File { name, version, .. } => {
+                self.gate.unreserved(name.as_str(), version, &asking, caller).await?;
+            }
+        }
         match &target {
             Target::Config { dl, by_token } => Ok(config(dl, *by_token, &asking)),
             Target::List { name } => self.list(upstream, name, &asking, caller).await,

@@ -7,7 +7,7 @@ use super::{
     name::{Digest, Name, NameFault, Reference, Tag},
     voice::error,
 };
-use crate::registry::{answer::Answer, asking::Asking, plugin::Asked};
+use crate::registry::{answer::Answer, asking::Asking, gate::LIST, plugin::Asked};
 
 /// A request that was understood.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,6 +53,21 @@ pub enum Target {
         /// The manifest.
         digest: Digest,
     },
+}
+
+impl Target {
+    /// The repository it is about, and what of it is asked for.
+    #[must_use]
+    pub fn about(&self) -> Option<(&Name, String)> {
+        Some(match self {
+            Self::Ping => return None,
+            Self::Manifest { name, reference } => (name, reference.to_string()),
+            Self::Blob { name, digest } | Self::Referrers { name, digest } => {
+                (name, digest.to_string())
+            }
+            Self::Tags { name, .. } => (name, LIST.to_owned()),
+        })
+    }
 }
 
 /// A page of a list of tags.

@@ -63,6 +63,9 @@ impl<C: CachePlugin> Docker<C> {
         }
         let upstream = self.upstream.as_ref().ok_or_else(|| self.gate.disabled())?;
         let namespace = namespace.map(|asked| upstream.speaks_for(&asked)).transpose()?;
+        if let Some((name, what)) = target.about() {
+            self.gate.unreserved(name.as_str(), &what, &asking, caller).await?;
+        }
         let answer = match &target {
             Target::Ping | Target::Referrers { .. } => {
                 // Clients look for the tag that stands for it then, which is judged like any other.

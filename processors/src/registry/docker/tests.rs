@@ -448,3 +448,15 @@ async fn clients_are_told_in_their_own_codes() {
     let own = weir.get(&ours(format!("tags/list?ns={ns}"))).await;
     assert_eq!(own.headers["oci-namespace"], ns.as_str());
 }
+
+#[tokio::test]
+async fn what_is_reserved_is_refused_and_nobody_outside_hears_of_it() {
+    let weir = Weir::start().await;
+    (weir.set_facts)(crate::registry::testing::reserving(Ecosystem::Docker, "acme"));
+    weir.keeps_to_itself(&[
+        "/acme/app/manifests/v1",
+        "/acme/app/tags/list",
+        "/acme/app/blobs/sha256:0000000000000000000000000000000000000000000000000000000000000000",
+    ])
+    .await;
+}

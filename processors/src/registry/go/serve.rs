@@ -27,7 +27,7 @@ use crate::{
         cache::CachePlugin,
         documents::{DocumentsFault, Open},
         download::{Shape, Wanted},
-        gate::{Artifact, Gate, Listed, Otherwise, Plain},
+        gate::{Artifact, Gate, LIST, Listed, Otherwise, Plain},
         sightings::There,
     },
 };
@@ -53,6 +53,20 @@ impl<C: CachePlugin> Go<C> {
         let Request { target, asking } = request;
         self.gate.not_again(&asking)?;
         let upstream = self.upstream.as_ref().ok_or_else(|| self.gate.disabled())?;
+        let (module, what) = match &target {
+            Target::List { module } => (Some(module), LIST.to_owned()),
+            Target::Info { module, query } => (Some(module), query.to_string()),
+            Target::Mod { module, version } | Target::Zip { module, version } => {
+                (Some(module), version.to_string())
+            }
+            Target::Sums { what, .. } => match what {
+                sumdb::Asked::Lookup { module, version } => (Some(module), version.to_string()),
+                _ => (None, String::new()),
+            },
+        };
+        if let Some(module) = module {
+            self.gate.unreserved(module.as_str(), &what, &asking, caller).await?;
+        }
         match target {
             Target::List { module } => self.list(upstream, &module, &asking, caller).await,
             Target::Info { module, query } => {

@@ -62,6 +62,8 @@ pub enum Target {
     Passed {
         /// Where the upstream has it, below its own address.
         path: String,
+        /// The package it is about, if it is about one.
+        about: Option<Name>,
     },
     /// What is known against packages.
     Audit {
@@ -120,7 +122,9 @@ fn beside(rest: &[&str], asked: &Asked<'_>, read: bool) -> Result<Target, Box<An
         ["ping"] => Ok(Target::Ping),
         ["whoami"] => Ok(Target::Whoami),
         ["v1", "search"] => Ok(Target::Search { query: asked.query.map(str::to_owned) }),
-        ["npm", "v1", "keys"] => Ok(Target::Passed { path: "-/npm/v1/keys".to_owned() }),
+        ["npm", "v1", "keys"] => {
+            Ok(Target::Passed { path: "-/npm/v1/keys".to_owned(), about: None })
+        }
         ["npm", "v1", "attestations", of @ ..] => attestations(of),
         _ => Err(Box::new(nothing())),
     }
@@ -132,7 +136,8 @@ fn attestations(of: &[&str]) -> Result<Target, Box<Answer>> {
     let plain = |b: u8| b.is_ascii_alphanumeric() || b"-._+~".contains(&b);
     let name = Name::new(name).filter(|_| !version.is_empty() && version.bytes().all(plain));
     let name = name.ok_or_else(|| Box::new(nothing()))?;
-    Ok(Target::Passed { path: format!("-/npm/v1/attestations/{}@{version}", name.in_path()) })
+    let path = format!("-/npm/v1/attestations/{}@{version}", name.in_path());
+    Ok(Target::Passed { path, about: Some(name) })
 }
 
 fn package(parts: &[&str], asked: &Asked<'_>) -> Result<Target, Box<Answer>> {
@@ -249,7 +254,10 @@ mod tests {
 
     #[test]
     fn what_stands_beside_the_packages_is_told_apart() {
-        let passed = |path: &str| Target::Passed { path: path.to_owned() };
+        let passed = |path: &str, about: &str| Target::Passed {
+            path: path.to_owned(),
+            about: Name::new(about),
+        };
         for (path, wanted) in [
             ("/-/ping", Target::Ping),
             ("/-/whoami", Target::Whoami),
@@ -257,10 +265,16 @@ mod tests {
                 "/-/v1/search?text=a%20b&size=1",
                 Target::Search { query: Some("text=a%20b&size=1".to_owned()) },
             ),
-            ("/-/npm/v1/keys", passed("-/npm/v1/keys")),
-            ("/-/npm/v1/attestations/n@1.0.0", passed("-/npm/v1/attestations/n@1.0.0")),
-            ("/-/npm/v1/attestations/@s%2fn@1.0.0", passed("-/npm/v1/attestations/@s%2fn@1.0.0")),
-            ("/-/npm/v1/attestations/@s/n@1.0.0", passed("-/npm/v1/attestations/@s%2fn@1.0.0")),
+            ("/-/npm/v1/keys", passed("-/npm/v1/keys", "")),
+            ("/-/npm/v1/attestations/n@1.0.0", passed("-/npm/v1/attestations/n@1.0.0", "n")),
+            (
+                "/-/npm/v1/attestations/@s%2fn@1.0.0",
+                passed("-/npm/v1/attestations/@s%2fn@1.0.0", "@s/n"),
+            ),
+            (
+                "/-/npm/v1/attestations/@s/n@1.0.0",
+                passed("-/npm/v1/attestations/@s%2fn@1.0.0", "@s/n"),
+            ),
         ] {
             assert_eq!(target(path), wanted, "{path}");
         }

@@ -1,5 +1,6 @@
 //! Results of a search, without the packages whose newest version is not to be chosen.
 
+use percent_encoding::percent_decode_str;
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 use weir_aggregates::registry::{
@@ -10,7 +11,13 @@ use weir_events::{
     timestamp::Timestamp,
 };
 
-use super::span::{Object, Span};
+use super::{
+    name::Name,
+    span::{Object, Span},
+};
+
+/// How many words of a search are looked at.
+const MAX_WORDS: usize = 64;
 
 /// A result, as far as it matters.
 #[derive(Debug, Deserialize)]
@@ -60,6 +67,25 @@ pub struct LeftOut {
     pub known: blake3::Hash,
     /// The policy it was judged by.
     pub revision: i64,
+}
+
+/// The packages that the words of a search name, where they are names: who searches for one tells it.
+/// A scope stands for a package of it.
+#[must_use]
+pub fn names(query: &str) -> Vec<Name> {
+    let text = query.split('&').filter_map(|pair| pair.strip_prefix("text="));
+    let text = text.map(|text| text.replace('+', " "));
+    let text: Vec<_> =
+        text.map(|text| percent_decode_str(&text).decode_utf8_lossy().into_owned()).collect();
+    let words = text.iter().flat_map(|text| text.split([' ', ',', '"']));
+    let name = |word: &str| {
+        let scope = word.strip_prefix("scope:").or_else(|| word.strip_prefix('@'));
+        match scope.filter(|scope| !scope.contains('/')) {
+            Some(scope) => Name::new(&format!("@{}/x", scope.trim_start_matches('@'))),
+            None => Name::new(word.rsplit(':').next().unwrap_or_default()),
+        }
+    };
+    words.take(MAX_WORDS).filter_map(name).collect()
 }
 
 /// Leaves out what is hidden or marked, by what is known about each package, and what is no result;
@@ -164,6 +190,23 @@ mod tests {
         assert_eq!(nonsense, Results { page: r#"{"objects":[]}"#.to_owned(), left_out: vec![] });
         for bad in ["", "[]", "{}", r#"{"objects":1}"#, r#"{"objects":[],"objects":[]}"#] {
             assert_eq!(filter(bad.as_bytes(), about), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn the_names_in_a_search_are_found() {
+        let found = |query: &str| {
+            names(query).iter().map(|name| name.as_str().to_owned()).collect::<Vec<_>>().join(" ")
+        };
+        for (query, wanted) in [
+            ("text=left-pad&size=2", "left-pad"),
+            ("size=2&text=%40acme%2Ftool+and", "@acme/tool and"),
+            ("text=scope:acme", "@acme/x"),
+            ("text=@acme%20%22tool%22", "@acme/x tool"),
+            ("text=maintainer:ann", "ann"),
+            ("size=2", ""),
+        ] {
+            assert_eq!(found(query), wanted, "{query}");
         }
     }
 }

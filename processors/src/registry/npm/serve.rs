@@ -35,7 +35,7 @@ use crate::{
         cache::{CacheKey, CachePlugin},
         documents::{Documents, Keeping, Open},
         download::{Shape, Wanted},
-        gate::{Artifact, Gate, Listed, Otherwise, Voice as _},
+        gate::{Artifact, Gate, LIST, Listed, Otherwise, Voice as _},
         ledger::List,
         renderings::Rendering,
         stats::Count,
@@ -59,6 +59,27 @@ impl<C: CachePlugin> Npm<C> {
         let Request { target, asking, base } = request;
         self.gate.not_again(&asking)?;
         let registry = self.registry.as_ref().ok_or_else(|| self.gate.disabled())?;
+        match &target {
+            Target::Package { name, .. } => self.ours(name, LIST, &asking, caller).await?,
+            Target::Version { name, version } => {
+                self.ours(name, version, &asking, caller).await?;
+            }
+            Target::Tarball { name, file } => {
+                self.ours(name, file.as_str(), &asking, caller).await?;
+            }
+            Target::Passed { path, about: Some(name) } => {
+                self.ours(name, path, &asking, caller).await?;
+            }
+            Target::Search { query } => {
+                for name in search::names(query.as_deref().unwrap_or_default()) {
+                    self.ours(&name, "a search", &asking, caller).await?;
+                }
+            }
+            Target::Passed { about: None, .. }
+            | Target::Ping
+            | Target::Whoami
+            | Target::Audit { .. } => {}
+        }
         match target {
             Target::Package { name, form } => {
                 let open = self.open(registry, &name, &asking).await?;
@@ -87,9 +108,20 @@ impl<C: CachePlugin> Npm<C> {
             Target::Search { query } => {
                 self.search(registry, query.as_deref(), &asking, caller).await
             }
-            Target::Passed { path } => self.passed(registry, &path, &asking).await,
+            Target::Passed { path, .. } => self.passed(registry, &path, &asking).await,
             Target::Audit { kind, body, gzip } => self.audit(kind, body, gzip, &base, caller).await,
         }
+    }
+
+    /// Refuses what is reserved.
+    async fn ours(
+        &self,
+        name: &Name,
+        what: &str,
+        asking: &Asking,
+        caller: &Caller,
+    ) -> Result<(), Otherwise> {
+        self.gate.unreserved(name.as_str(), what, asking, caller).await
     }
 
     async fn open(

@@ -306,4 +306,19 @@ mod tests {
         assert_eq!(page["files"][0].get("yanked"), None);
         assert!(page["files"][1]["yanked"].is_string());
     }
+
+    #[test]
+    fn what_an_index_says_of_other_indexes_is_passed_on() {
+        let meta = r#"{"api-version":"1.2","tracks":["https://index.example/simple/six/"]}"#;
+        let other = r#"["https://other.example/simple/six/"]"#;
+        let text =
+            format!(r#"{{"meta":{meta},"alternate-locations":{other},"name":"six","files":[]}}"#);
+        let url = crate::outbound::Url::parse("https://index.example/simple/six/").unwrap();
+        let six = Project::new("six").unwrap();
+        let document = crate::registry::pypi::json::parse(&six, &url, text.as_bytes()).unwrap();
+        let rule = rule(1, "six", "*", Mask::Hide);
+        let filtered = filter(&document, &known("six", &[rule]));
+        let page = render(&document, &filtered, Form::Json);
+        assert!(page.contains(meta) && page.contains(other), "{page}");
+    }
 }

@@ -19,7 +19,7 @@ use crate::{
         cache::{CacheKey, CachePlugin},
         documents::{Documents, Keeping, Open},
         download::{Shape, Wanted},
-        gate::{Artifact, Gate, Listed, Otherwise, Plain},
+        gate::{Artifact, Gate, LIST, Listed, Otherwise, Plain},
     },
 };
 
@@ -34,6 +34,11 @@ impl<C: CachePlugin> Pypi<C> {
         let Request { target, asking } = request;
         self.gate.not_again(&asking)?;
         let index = self.index.as_ref().ok_or_else(|| self.gate.disabled())?;
+        let (project, what) = match &target {
+            Target::Page { project, .. } => (project, LIST),
+            Target::File { project, filename } => (project, filename.as_str()),
+        };
+        self.gate.unreserved(project.as_str(), what, &asking, caller).await?;
         match &target {
             Target::Page { project, form } => {
                 self.page(index, project, *form, &asking, caller).await

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use http::{HeaderMap, HeaderName, HeaderValue, Method};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use tempfile::TempDir;
 use uuid::Uuid;
 use weir_aggregates::registry::facts::Facts;
@@ -143,6 +143,19 @@ impl<P: Tested> World<P> {
 
     pub(crate) fn events(&self) -> Vec<Event> {
         self.plugin.ledger().events()
+    }
+
+    /// Asks for what is reserved: each is refused on record, and the upstream hears nothing.
+    pub(crate) async fn keeps_to_itself(&self, paths: &[&str]) {
+        for path in paths {
+            let refused = self.get(path).await;
+            assert_eq!(refused.status, StatusCode::FORBIDDEN, "{path}");
+            let told = super::text(refused).await;
+            assert!(told.contains("is reserved") && told.contains("recorded as event"), "{told}");
+            assert_eq!(self.head(path).await.status, StatusCode::FORBIDDEN, "{path}");
+        }
+        assert_eq!(self.recorded(), vec!["blocked"; paths.len()]);
+        assert_eq!(self.upstream.asked(), Vec::<String>::new());
     }
 
     /// From now on it is so many hours into the year 2026.

@@ -281,6 +281,23 @@ async fn a_module_is_as_old_as_the_first_sight_of_it_here() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_reserved_module_is_refused_and_the_go_command_says_why() {
+    let reserved = "policy:\n  reserved: [\"go:example.com/Team\", \"npm:@acme/*\"]\n";
+    let (place, weir, _) = weir_with(reserved).await;
+    let project = Project::new(&place, "project", &format!("{0}/go,{0}/nowhere", weir.url));
+    let told = project.refuses(&["mod", "tidy"]);
+    assert!(told.contains("`example.com/Team` is reserved"), "{told}");
+    let blocks = weir.client.get("/api/events?kind=PackageBlocked").await.expect(200).json();
+    let blocked = &blocks["events"][0]["payload"];
+    assert_eq!((&blocked["source"], &blocked["package"]), (&json!("reserved"), &json!(MID)));
+    // Of another ecosystem, before anything of it is set up or asked.
+    let explain = "/api/registry/explain?ecosystem=npm&package=%40acme%2Ftool&version=1.0.0";
+    let explained = weir.client.get(explain).await.expect(200).json();
+    assert_eq!(explained["verdict"], "block");
+    assert_eq!(explained["objections"][0]["source"], "reserved", "{explained}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_pinned_blocked_version_fails_and_the_go_command_shows_rule_and_advisory() {
     for mask in ["mark", "deny-only", "hide"] {
         let (place, weir, _) = weir_with(&format!("policy:\n  vulnerability_mask: {mask}\n")).await;

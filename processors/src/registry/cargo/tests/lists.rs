@@ -131,3 +131,10 @@ fn who_is_not_known_is_told_where_tokens_are_to_be_had() {
     let challenge = weir.plugin.challenge("https://weir.example");
     assert_eq!(challenge, "Cargo login_url=\"https://weir.example/\"");
 }
+
+#[tokio::test]
+async fn what_is_reserved_is_refused_and_nobody_outside_hears_of_it() {
+    let weir = Weir::start().await;
+    (weir.set_facts)(crate::registry::testing::reserving(Ecosystem::Cargo, "acme-*"));
+    weir.keeps_to_itself(&["/ac/me/acme_core", "/crates/acme_core/1.0.0/download"]).await;
+}

@@ -140,3 +140,18 @@ async fn the_checksum_database_is_passed_on_but_for_private_modules() {
     assert_eq!(weir.upstream.n_asked(&format!("/proxy{private}")), 0);
     assert_eq!(weir.get("/sumdb/other.example/supported").await.status, StatusCode::NOT_FOUND);
 }
+
+#[tokio::test]
+async fn what_is_reserved_is_refused_and_nobody_outside_hears_of_it() {
+    let weir = Weir::with_database(&VERSIONS).await;
+    (weir.set_facts)(crate::registry::testing::reserving(Ecosystem::Go, "git.acme.example"));
+    weir.keeps_to_itself(&[
+        "/git.acme.example/x/@v/list",
+        "/git.acme.example/x/@latest",
+        "/git.acme.example/x/@v/v1.0.0.info",
+        "/git.acme.example/x/@v/v1.0.0.mod",
+        "/git.acme.example/x/@v/v1.0.0.zip",
+        "/sumdb/sums.example/lookup/git.acme.example/x@v1.0.0",
+    ])
+    .await;
+}

@@ -220,3 +220,18 @@ async fn a_rule_counts_at_once_and_each_policy_is_written_once() {
     }
     assert_eq!(weir.upstream.n_asked("/registry/pad"), 1);
 }
+
+#[tokio::test]
+async fn what_is_reserved_is_refused_and_nobody_outside_hears_of_it() {
+    let weir = Weir::start().await;
+    (weir.set_facts)(crate::registry::testing::reserving(Ecosystem::Npm, "@acme/*"));
+    weir.keeps_to_itself(&[
+        "/@acme%2ftool",
+        "/@acme/tool/1.0.0",
+        "/@acme/tool/-/tool-1.0.0.tgz",
+        "/-/npm/v1/attestations/@acme%2ftool@1.0.0",
+        "/-/v1/search?text=@acme/tool",
+        "/-/v1/search?size=3&text=some+scope%3Aacme",
+    ])
+    .await;
+}

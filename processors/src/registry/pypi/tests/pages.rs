@@ -113,3 +113,10 @@ async fn what_cannot_be_recorded_does_not_pass() {
         assert!(answer.headers.contains_key(http::header::RETRY_AFTER));
     }
 }
+
+#[tokio::test]
+async fn what_is_reserved_is_refused_and_nobody_outside_hears_of_it() {
+    let weir = Weir::start().await;
+    (weir.set_facts)(crate::registry::testing::reserving(Ecosystem::Pypi, "Acme-*"));
+    weir.keeps_to_itself(&["/simple/acme-tools/", "/files/acme-tools/acme_tools-1.0.tar.gz"]).await;
+}
