@@ -183,6 +183,8 @@ impl Writer {
             self.versions = Versions::default();
         }
         let Plan { jobs, streams, refused } = plan(&mut self.queue, &self.versions);
+        // What the database said counts against what was waiting then, and not against who reads on.
+        self.versions.forget_freshness();
         for (job, outcome) in refused {
             answer(job.reply, Ok(outcome));
         }
@@ -199,7 +201,6 @@ impl Writer {
                 for ((stream, share), base) in streams.iter().zip(&bases) {
                     self.versions.learn(stream, base + share.n_events);
                 }
-                self.versions.forget_freshness();
                 let bases = streams.into_keys().zip(bases).collect();
                 self.hub.offer(deliver(jobs, first, bases));
             }

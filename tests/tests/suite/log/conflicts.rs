@@ -45,6 +45,19 @@ async fn an_instance_whose_memory_is_stale_is_refused() {
 }
 
 #[tokio::test]
+async fn what_a_conflict_told_is_not_held_against_who_has_read_on_since() {
+    let database = TestDatabase::create().await;
+    let (behind, ahead) = (database.log().await, database.log().await);
+    behind.log.append(at_version("s", 0, &[allowed(1)])).await.expect("append");
+    ahead.log.append(at_version("s", 1, &[allowed(2)])).await.expect("append");
+    let refused = behind.log.append(at_version("s", 1, &[allowed(3)])).await.expect("an answer");
+    assert!(matches!(refused, Outcome::Conflict { .. }), "{refused:?}");
+    ahead.log.append(at_version("s", 2, &[allowed(4)])).await.expect("append");
+    let outcome = behind.log.append(at_version("s", 3, &[allowed(5)])).await.expect("an answer");
+    assert!(matches!(outcome, Outcome::Appended(_)), "{outcome:?}");
+}
+
+#[tokio::test]
 async fn one_conflict_never_fails_its_neighbours_in_the_batch() {
     let database = TestDatabase::create().await;
     let (log, other) = (database.log().await, database.log().await);
