@@ -12,6 +12,7 @@ pub mod name;
 pub mod osv;
 pub mod pep440;
 pub mod profile;
+pub mod quota;
 pub mod reserved;
 pub mod rule;
 pub mod seen;

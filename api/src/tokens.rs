@@ -8,10 +8,17 @@ use http::StatusCode;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use utoipa_axum::{router::OpenApiRouter, routes};
-use weir_aggregates::access::Refusal;
+use weir_aggregates::{
+    access::Refusal,
+    registry::{
+        profile::Profiles,
+        quota::{Spending, hour},
+    },
+};
 use weir_events::{
     access::{Event, TokenIssued},
     position::Position,
+    registry::profile::{Quota, quota_stream},
     timestamp::Timestamp,
 };
 use weir_processors::access::{Issued, Wish};
@@ -25,6 +32,7 @@ use crate::{
         Problem,
         table::{BAD_BODY, BOUND_BY_PROFILE, MISSING_SCOPE, NO_SUCH_TOKEN, TOKEN_REFUSED},
     },
+    registry::profiles::{self, QuotaView},
     state::ApiState,
     wait,
 };
@@ -71,13 +79,28 @@ pub struct TokenView {
     revoked_at: Option<Timestamp>,
     /// The profile that it is judged by.
     profile: Option<String>,
+    /// What it has used of its profile's quota, where that counts something.
+    used: Option<UsedView>,
+}
+
+/// What a token has used, and of how much. Hours and days are those of UTC.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct UsedView {
+    /// Files in this hour.
+    downloads_this_hour: u32,
+    /// Files today.
+    downloads_today: u32,
+    /// Bytes today.
+    bytes_today: u64,
+    /// How much it may.
+    quota: QuotaView,
 }
 
 impl From<TokenRow> for TokenView {
     fn from(row: TokenRow) -> Self {
         let TokenRow { id, name, scopes, issued_at, issued_by, expires_at, revoked_at, .. } = row;
         let profile = row.profile;
-        Self { id, name, scopes, issued_at, issued_by, expires_at, revoked_at, profile }
+        Self { id, name, scopes, issued_at, issued_by, expires_at, revoked_at, profile, used: None }
     }
 }
 
@@ -104,7 +127,29 @@ async fn list(
     let rows = api_tokens::list(state.database(), before.map(Position), limit).await?;
     let last = rows.last().filter(|_| rows.len() == limit).map(|row| row.position);
     let next = last.map(|last| state.cursors().make(LIST, "", last.0));
-    Ok(Json(TokenPage { tokens: rows.into_iter().map(TokenView::from).collect(), next }))
+    let mut tokens: Vec<TokenView> = rows.into_iter().map(TokenView::from).collect();
+    let (profiles, _) = state.door().load::<Profiles>(&profiles::stream()?).await?;
+    for token in tokens.iter_mut().filter(|token| token.revoked_at.is_none()) {
+        let profile = token.profile.as_deref().and_then(|name| profiles.profile(name));
+        let quota = profile.map(|profile| profile.quota).filter(|quota| !quota.is_none());
+        if let Some(quota) = quota {
+            token.used = Some(used(&state, &token.id, quota).await?);
+        }
+    }
+    Ok(Json(TokenPage { tokens, next }))
+}
+
+/// What a token has used of its quota today, as the log says now.
+async fn used(state: &ApiState, token_id: &str, quota: Quota) -> Result<UsedView, Problem> {
+    let now = state.door().now();
+    let stream = quota_stream(token_id, &now.date()).map_err(|fault| Problem::internal(&fault))?;
+    let (spent, _) = state.door().load::<Spending>(&stream).await?;
+    Ok(UsedView {
+        downloads_this_hour: spent.downloads_in(hour(now)),
+        downloads_today: spent.downloads,
+        bytes_today: spent.bytes,
+        quota: quota.into(),
+    })
 }
 
 /// What a token is to be.

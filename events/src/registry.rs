@@ -18,7 +18,7 @@ use self::{
     advisory::{AdvisoryChanged, AdvisoryPublished, AdvisoryWithdrawn, Class, Severity},
     blocklist::{BlocklistRuleAdded, BlocklistRuleRemoved},
     policy::{SettingsChanged, WaiverExpired, WaiverGranted, WaiverRequested, WaiverRevoked},
-    profile::{ProfileRemoved, ProfileSet},
+    profile::{ProfileRemoved, ProfileSet, QuotaSpent},
     sighting::VersionsSeen,
     sync::{SyncFailed, SyncRequested, SyncStarted, SyncSucceeded},
 };
@@ -83,6 +83,8 @@ events! {
         0x4038 v 1 ProfileSet,
         /// A profile of tokens is gone; tokens that name it get nothing.
         0x4039 v 1 ProfileRemoved,
+        /// A token was let through to a file, and that counts against its quota.
+        0x403d v 1 QuotaSpent,
     }
 }
 

@@ -27,7 +27,7 @@ use weir_events::{
             EcosystemSettings, Mode, Required, Settings, SettingsChanged, Waiver, WaiverExpired,
             WaiverGranted, WaiverRequested, WaiverRevoked,
         },
-        profile::{Profile, ProfileRemoved, ProfileSet},
+        profile::{Profile, ProfileRemoved, ProfileSet, QuotaSpent},
         sighting::VersionsSeen,
         sync::{SyncFailed, SyncRequested, SyncStarted, SyncSucceeded},
     },
@@ -110,6 +110,7 @@ fn profile() -> Profile {
         mode: Some(Mode::Enforce),
         min_age_hours: 168,
         severity_floor: Some(Severity::Low),
+        ..Profile::default()
     }
 }
 
@@ -147,7 +148,7 @@ fn samples() -> Vec<codec::Encoded> {
         .into(),
     ];
     let source = "osv".to_owned();
-    let registry_events: [registry::Event; 27] = [
+    let registry_events: [registry::Event; 28] = [
         PackageAllowed {
             ecosystem,
             package: six.clone(),
@@ -272,6 +273,7 @@ fn samples() -> Vec<codec::Encoded> {
         .into(),
         ProfileSet { profile: profile() }.into(),
         ProfileRemoved { name: profile().name }.into(),
+        QuotaSpent { token_id: "0123456789abcdef".to_owned(), hour: 17, bytes: 11_053 }.into(),
     ];
     let encode = |result: Result<codec::Encoded, _>| result.expect("a sample that can be encoded");
     log_events

@@ -236,6 +236,42 @@ impl Door {
         Err(DoorFault::Contended(stream.clone()).into())
     }
 
+    /// The same, with facts of an append-only stream in the same append: all of it stands in the log, or
+    /// none of it. Only for commands that something comes of.
+    pub async fn execute_with<M: Machine>(
+        &self,
+        stream: &StreamName,
+        command: &M::Command,
+        facts: (&StreamName, &[M::Event]),
+        caller: &Caller,
+    ) -> Result<Position, ExecuteFault<M::Refusal>> {
+        let command_id = self.new_id();
+        for _ in 0..MAX_CONFLICTS {
+            let (state, version) = self.load::<M>(stream).await?;
+            let now = self.now();
+            let decision = M::decide(&state, command, &Context { now });
+            if let Some(refusal) = decision.refusal {
+                return Err(ExecuteFault::Refused(refusal));
+            }
+            let wrap = |events: &[M::Event]| {
+                self.wrap(events, caller, command_id).map_err(DoorFault::from)
+            };
+            let (own, expected) = (wrap(&decision.events)?, Expected::Exact(version));
+            let (beside, events) = (facts.0.clone(), wrap(facts.1)?);
+            let writes = vec![
+                StreamWrite { stream: stream.clone(), expected, events: own },
+                StreamWrite { stream: beside, expected: Expected::Any, events },
+            ];
+            let append = Append { writes, remember: None, recorded_at: now };
+            match self.inner.log.append(append).await.map_err(DoorFault::from)? {
+                Outcome::Appended(at) => return Ok(at.last),
+                Outcome::Conflict { actual, .. } if actual < version => self.inner.states.clear(),
+                Outcome::Conflict { .. } | Outcome::Duplicate(_) => {}
+            }
+        }
+        Err(DoorFault::Contended(stream.clone()).into())
+    }
+
     /// Records facts in an append-only stream: many writers, no conflicts.
     pub async fn record<E: EventSet>(
         &self,

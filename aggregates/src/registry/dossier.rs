@@ -14,6 +14,7 @@ use weir_events::{
 
 use super::{
     advisory::{finding::Finding, set::Said},
+    profile::CompiledProfile,
     rule::CompiledRule,
     seen::{Born, Clock, Seen},
     verdict::{AS_OF, Candidate, Excuse, MINIMUM_AGE, Objection, Verdict},
@@ -53,6 +54,8 @@ pub struct Dossier {
     pub(super) seen: Option<Arc<Seen>>,
     /// Why the package is never asked of its registry.
     pub(super) reserved: Option<Arc<Objection>>,
+    /// The profile that binds who asks.
+    pub(super) bound: Option<Arc<CompiledProfile>>,
 }
 
 impl Dossier {

@@ -40,7 +40,7 @@ pub struct Facts {
     waivers: waiver::State,
     compiled_waivers: Vec<Arc<CompiledWaiver>>,
     profiles: profile::State,
-    compiled_profiles: Option<BTreeMap<String, CompiledProfile>>,
+    compiled_profiles: Option<BTreeMap<String, Arc<CompiledProfile>>>,
     settings: Arc<Settings>,
     settings_digest: Option<Hash>,
     reservations: Reservations,
@@ -106,7 +106,7 @@ impl Facts {
     }
 
     /// A profile, ready for judging.
-    pub(super) fn compiled_profile(&self, name: &str) -> Option<&CompiledProfile> {
+    pub(super) fn compiled_profile(&self, name: &str) -> Option<&Arc<CompiledProfile>> {
         self.compiled_profiles.as_ref()?.get(name)
     }
 
@@ -174,7 +174,7 @@ impl Facts {
         }
         if self.compiled_profiles.is_none() {
             let compiled = |profile: &Profile| {
-                (profile.name.clone(), CompiledProfile::new(profile, &self.settings))
+                (profile.name.clone(), Arc::new(CompiledProfile::new(profile, &self.settings)))
             };
             self.compiled_profiles = Some(self.profiles.profiles().map(compiled).collect());
         }
@@ -243,6 +243,7 @@ impl Facts {
             as_of: None,
             seen: None,
             reserved: self.reservations.holding(ecosystem, &package).cloned(),
+            bound: None,
         }
     }
 

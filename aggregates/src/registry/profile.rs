@@ -14,7 +14,7 @@ use weir_events::{
         Event,
         advisory::Severity,
         policy::Mode,
-        profile::{Profile, ProfileRemoved, ProfileSet},
+        profile::{Profile, ProfileRemoved, ProfileSet, Quota},
     },
 };
 
@@ -87,6 +87,9 @@ pub enum Refusal {
     /// The minimum age is more than any package has.
     #[error("a minimum age is at most {MAX_AGE_HOURS} hours")]
     BadAge,
+    /// A quota that lets nothing pass.
+    #[error("a quota is at least 1; to let nothing pass, revoke the token or write a rule")]
+    BadQuota,
     /// What nobody rated is no floor.
     #[error("a severity floor is low, medium, high or critical")]
     BadFloor,
@@ -166,6 +169,10 @@ pub fn check(profile: &Profile) -> Result<(), Refusal> {
     }
     if profile.severity_floor == Some(Severity::Unknown) {
         return Err(Refusal::BadFloor);
+    }
+    let Quota { downloads_per_hour, downloads_per_day, bytes_per_day } = profile.quota;
+    if [downloads_per_hour, downloads_per_day].contains(&Some(0)) || bytes_per_day == Some(0) {
+        return Err(Refusal::BadQuota);
     }
     Ok(())
 }

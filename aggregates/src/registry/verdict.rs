@@ -32,6 +32,9 @@ pub const PROFILE: &str = "profile";
 /// The source that speaks for names that are reserved.
 pub const RESERVED: &str = "reserved";
 
+/// The source that speaks for the quota of a token.
+pub const QUOTA: &str = "quota";
+
 /// The source that speaks for a time as of which the registry is looked at.
 pub const AS_OF: &str = "as-of";
 

@@ -13,7 +13,7 @@ use weir_events::{
     registry::{
         advisory::Severity,
         policy::Mode,
-        profile::{PROFILES, Profile},
+        profile::{PROFILES, Profile, Quota},
     },
     stream::StreamName,
 };
@@ -56,12 +56,40 @@ struct ProfileView {
     /// The least severity of a vulnerability that counts, where that is less than the settings say.
     #[schema(value_type = Option<String>)]
     severity_floor: Option<Severity>,
+    /// How much each of its tokens may download.
+    quota: QuotaView,
+}
+
+/// How much a token may download; `null` is not counted. Hours and days are those of UTC.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct QuotaView {
+    /// Files in an hour.
+    downloads_per_hour: Option<u32>,
+    /// Files in a day.
+    downloads_per_day: Option<u32>,
+    /// Bytes in a day.
+    bytes_per_day: Option<u64>,
+}
+
+impl From<Quota> for QuotaView {
+    fn from(quota: Quota) -> Self {
+        let Quota { downloads_per_hour, downloads_per_day, bytes_per_day } = quota;
+        Self { downloads_per_hour, downloads_per_day, bytes_per_day }
+    }
+}
+
+impl From<QuotaView> for Quota {
+    fn from(quota: QuotaView) -> Self {
+        let QuotaView { downloads_per_hour, downloads_per_day, bytes_per_day } = quota;
+        Self { downloads_per_hour, downloads_per_day, bytes_per_day }
+    }
 }
 
 impl From<&Profile> for ProfileView {
     fn from(profile: &Profile) -> Self {
-        let Profile { name, mode, min_age_hours, severity_floor } = profile.clone();
-        Self { name, mode, min_age_hours, severity_floor }
+        let Profile { name, mode, min_age_hours, severity_floor, quota } = profile.clone();
+        Self { name, mode, min_age_hours, severity_floor, quota: quota.into() }
     }
 }
 
@@ -94,12 +122,15 @@ struct ProfileRequest {
     /// the settings say, without.
     #[schema(value_type = Option<String>)]
     severity_floor: Option<Severity>,
+    /// How much each of its tokens may download; as much as it wants, without.
+    #[serde(default)]
+    quota: QuotaView,
 }
 
 impl ProfileRequest {
     fn under(self, name: String) -> Profile {
-        let Self { mode, min_age_hours, severity_floor } = self;
-        Profile { name, mode, min_age_hours, severity_floor }
+        let Self { mode, min_age_hours, severity_floor, quota } = self;
+        Profile { name, mode, min_age_hours, severity_floor, quota: quota.into() }
     }
 }
 
@@ -153,7 +184,7 @@ async fn remove(
     Ok(Done::silently(&executed))
 }
 
-fn stream() -> Result<StreamName, Problem> {
+pub(crate) fn stream() -> Result<StreamName, Problem> {
     StreamName::new(PROFILES).map_err(|fault| Problem::internal(&fault))
 }
 
@@ -167,6 +198,7 @@ impl From<Refusal> for Problem {
             Refusal::TooMany => return Self::new(&PROFILE_REFUSED, words),
             Refusal::BadName(_) => "name",
             Refusal::BadAge => "min_age_hours",
+            Refusal::BadQuota => "quota",
             Refusal::BadFloor => "severity_floor",
         };
         Self::of_field(&PROFILE_REFUSED, field, words)
@@ -182,6 +214,7 @@ mod tests {
         for (refusal, status, field) in [
             (Refusal::BadName("X".to_owned()), 422, Some("name")),
             (Refusal::BadAge, 422, Some("min_age_hours")),
+            (Refusal::BadQuota, 422, Some("quota")),
             (Refusal::BadFloor, 422, Some("severity_floor")),
             (Refusal::AuditNeedsAdmin, 403, Some("mode")),
             (Refusal::Bound("agent".to_owned()), 403, None),

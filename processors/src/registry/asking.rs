@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use http::{
     HeaderMap, HeaderName, HeaderValue, Method,
-    header::{IF_NONE_MATCH, IF_RANGE, RANGE},
+    header::{IF_NONE_MATCH, IF_RANGE, RANGE, USER_AGENT},
 };
 
 use weir_events::timestamp::Timestamp;
@@ -28,6 +28,8 @@ pub struct Asking {
     pub trail: Trail,
     /// As of when the registry is to look, where that is not now.
     pub as_of: Option<Timestamp>,
+    /// Whether the client sleeps as long as it is told to, and says nothing meanwhile.
+    pub sleeps: bool,
 }
 
 impl Asking {
@@ -42,6 +44,8 @@ impl Asking {
             if_range: text(headers, IF_RANGE),
             trail: Trail::of(headers),
             as_of: asked.as_of,
+            // pip sleeps through a `retry-after`, be it a day.
+            sleeps: text(headers, USER_AGENT).is_some_and(|agent| agent.starts_with("pip/")),
         }
     }
 

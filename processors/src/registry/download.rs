@@ -176,6 +176,18 @@ impl State {
 }
 
 impl Transfer {
+    /// How large it is, where that is told; otherwise when all of it is here. `None` where it fails.
+    pub async fn measured(&self) -> Option<u64> {
+        let mut state = self.state.clone();
+        let known = |state: &State| match state {
+            State::Asking => false,
+            State::Coming { size, .. } => size.is_some(),
+            State::Kept(_) | State::Done { .. } | State::Failed(_) => true,
+        };
+        drop(state.wait_for(known).await.ok()?);
+        self.size()
+    }
+
     /// Its size, where the index or the upstream told it.
     pub fn size(&self) -> Option<u64> {
         match &*self.state.borrow() {

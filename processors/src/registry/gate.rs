@@ -37,7 +37,7 @@ use super::{
     decisions,
     documents::DocumentsFault,
     download::{Bounds, DownloadFault, Downloads, Opened, Wanted, read},
-    ledger::{Ledger, List},
+    ledger::{Ledger, List, SpendFault},
     policy::{Policy, Unreadable},
     renderings::Rendering,
     setup::Parts,
@@ -60,6 +60,9 @@ pub trait Voice: Send + Sync + 'static {
     /// An answer with this text, one or more lines, in whose reason phrase or headers the reason
     /// stands, for clients that show nothing else.
     fn say(status: StatusCode, text: &str, reason: &str) -> Answer;
+
+    /// The status of an answer to who has used up a quota.
+    const USED_UP: StatusCode = StatusCode::TOO_MANY_REQUESTS;
 }
 
 /// Plain text, and the reason as the reason phrase: what pip, uv, cargo and go print.
@@ -345,8 +348,10 @@ impl<C: CachePlugin, V: Voice> Gate<C, V> {
         if now.key != dossier.key {
             verdict = self.judged(artifact, &now, asking, caller, &instead).await?;
         }
+        let counted = now.profile().is_some_and(|profile| profile.quota.bytes_per_day.is_some());
         let size = match &opened {
             Opened::Kept(cached) => Some(cached.meta.size),
+            Opened::Coming(transfer) if counted => transfer.measured().await,
             Opened::Coming(transfer) => transfer.size(),
         };
         let known = asking.if_range.as_deref();
@@ -358,9 +363,9 @@ impl<C: CachePlugin, V: Voice> Gate<C, V> {
             },
             _ => None,
         };
-        let allowed = decisions::allowed(artifact, &now, &verdict);
-        let position = self.ledger.record(allowed, caller).await;
-        let position = position.map_err(|fault| Self::unrecorded(&fault))?;
+        let wanted = range.as_ref().map(|(range, _)| range.end - range.start).or(size);
+        let bytes = wanted.unwrap_or(0);
+        let position = self.let_through(artifact, &now, &verdict, bytes, asking, caller).await?;
         let content_type = artifact.wanted.content_type;
         let answer = match range {
             None => {
@@ -381,6 +386,41 @@ impl<C: CachePlugin, V: Voice> Gate<C, V> {
             Verdict::Warn(objection) => warned(answer, objection),
             Verdict::Allow | Verdict::Excused(_) | Verdict::Block(_) => answer,
         })
+    }
+
+    /// Puts on record that a file is let through, and what of a quota that costs.
+    async fn let_through(
+        &self,
+        artifact: &Artifact,
+        dossier: &Dossier,
+        verdict: &Verdict,
+        bytes: u64,
+        asking: &Asking,
+        caller: &Caller,
+    ) -> Result<Position, Otherwise> {
+        let quota = dossier.profile().map(|profile| profile.quota).unwrap_or_default();
+        let allowed = decisions::allowed(artifact, dossier, verdict);
+        if quota.is_none() {
+            let position = self.ledger.record(allowed, caller).await;
+            return position.map_err(|fault| Self::unrecorded(&fault));
+        }
+        let refusal = match self.ledger.spend(quota, bytes, allowed, caller).await {
+            Ok(position) => return Ok(position),
+            Err(SpendFault::Ledger(fault)) => return Err(Self::unrecorded(&fault)),
+            Err(SpendFault::Spent(refusal)) => refusal,
+        };
+        self.counters.count(Count::Blocked);
+        let objection = Objection::used_up(&refusal);
+        let blocked = decisions::blocked(artifact, dossier, &objection);
+        let at = self.ledger.record(blocked, caller).await;
+        let Position(at) = at.map_err(|fault| Self::unrecorded(&fault))?;
+        let told = objection.to_string();
+        let seconds = refusal.retry_after(self.ledger.now());
+        let text = format!("{told}\nagain in {seconds} seconds\nrecorded as event {at}");
+        let answer = V::say(V::USED_UP, &text, &told).with(POSITION, at.into());
+        let says_when = V::USED_UP == StatusCode::TOO_MANY_REQUESTS && !asking.sleeps;
+        let retry_after = || HeaderValue::from(seconds);
+        Err(Box::new(if says_when { answer.with(RETRY_AFTER, retry_after()) } else { answer }))
     }
 
     /// Refuses what is forbidden, on record, and lets everything else go on to be answered by who asks:

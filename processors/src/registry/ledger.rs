@@ -1,20 +1,31 @@
 //! Decisions of the firewall on their way into the log. Nothing passes unrecorded: who gets a fault
 //! here lets nothing through.
 
+mod turns;
+
 use std::{
     convert::Infallible,
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
-use weir_aggregates::registry::seen::{self, Look, State, Watching};
+#[cfg(test)]
+use weir_aggregates::machine::{Context, Machine as _};
+use weir_aggregates::registry::{
+    quota::{Refusal, Spend, Spending},
+    seen::{self, Look, State, Watching},
+};
 use weir_events::{
     position::Position,
-    registry::{Ecosystem, Event, MetadataFiltered},
+    registry::{
+        Ecosystem, Event, MetadataFiltered, PackageAllowed,
+        profile::{Quota, quota_stream},
+    },
     stream::{StreamName, StreamNameFault},
     timestamp::Timestamp,
 };
-use weir_log::idempotency::CommandKey;
+use weir_log::{append::AppendFault, idempotency::CommandKey};
 
+use self::turns::Turns;
 use super::lru::Lru;
 use crate::{
     caller::Caller,
@@ -33,6 +44,7 @@ pub struct Ledger {
     ecosystem: Ecosystem,
     book: Book,
     recorded: Mutex<Lru<CommandKey, ()>>,
+    turns: Turns,
 }
 
 #[derive(Debug)]
@@ -66,10 +78,22 @@ pub enum LedgerFault {
     Stream(#[from] StreamNameFault),
 }
 
+/// A file is not let through.
+#[derive(Debug, thiserror::Error)]
+pub enum SpendFault {
+    /// The quota is used up.
+    #[error(transparent)]
+    Spent(Refusal),
+    /// It could not be recorded.
+    #[error(transparent)]
+    Ledger(#[from] LedgerFault),
+}
+
 impl Ledger {
     /// The way through a door.
     pub fn new(ecosystem: Ecosystem, door: Door) -> Self {
-        Self { ecosystem, book: Book::Door(door), recorded: Mutex::new(Lru::new(MAX_REMEMBERED)) }
+        let recorded = Mutex::new(Lru::new(MAX_REMEMBERED));
+        Self { ecosystem, book: Book::Door(door), recorded, turns: Turns::default() }
     }
 
     /// Whose decisions they are.
@@ -127,6 +151,54 @@ impl Ledger {
                 let mut events = locked(events);
                 let events = events.as_mut().ok_or_else(broken)?;
                 Ok(testing::look(events, &look, self.now()))
+            }
+        }
+    }
+
+    /// Records that a file is let through, where its token's quota leaves room for it: in one append
+    /// with what that costs.
+    pub async fn spend(
+        &self,
+        quota: Quota,
+        bytes: u64,
+        allowed: PackageAllowed,
+        caller: &Caller,
+    ) -> Result<Position, SpendFault> {
+        let token_id = caller.token().unwrap_or_default().to_owned();
+        // One after the other in this process: else they would only make each other try again.
+        let turn = self.turns.of(&token_id);
+        let _turn = turn.lock().await;
+        let at = self.now();
+        let spend = Spend { token_id, quota, bytes, at };
+        let fact = Event::from(allowed);
+        match &self.book {
+            Book::Door(door) => {
+                let quota = quota_stream(&spend.token_id, &at.date()).map_err(LedgerFault::from)?;
+                let decisions = self.stream().map_err(LedgerFault::from)?;
+                let facts = (&decisions, [fact]);
+                let spent =
+                    door.execute_with::<Spending>(&quota, &spend, (facts.0, &facts.1), caller);
+                spent.await.map_err(|fault| match fault {
+                    ExecuteFault::Refused(refusal) => SpendFault::Spent(refusal),
+                    ExecuteFault::Fault(fault) => SpendFault::Ledger(fault.into()),
+                    // Only commands with a key are told so.
+                    ExecuteFault::RefusedBefore(_) | ExecuteFault::KeyReused => {
+                        SpendFault::Ledger(DoorFault::from(AppendFault::Busy).into())
+                    }
+                })
+            }
+            #[cfg(test)]
+            Book::Memory(events, _) => {
+                let mut events = locked(events);
+                let events = events.as_mut().ok_or_else(broken)?;
+                let state = weir_aggregates::machine::fold::<Spending>(events.iter());
+                let decision = Spending::decide(&state, &spend, &Context { now: at });
+                if let Some(refusal) = decision.refusal {
+                    return Err(SpendFault::Spent(refusal));
+                }
+                events.extend(decision.events);
+                events.push(fact);
+                Ok(Position(i64::try_from(events.len()).unwrap_or(i64::MAX)))
             }
         }
     }
@@ -206,7 +278,8 @@ impl Ledger {
     /// The same, of any ecosystem.
     pub(crate) fn in_memory_of(ecosystem: Ecosystem) -> Self {
         let book = Book::Memory(Mutex::new(Some(Vec::new())), std::sync::atomic::AtomicI64::new(0));
-        Self { ecosystem, book, recorded: Mutex::new(Lru::new(MAX_REMEMBERED)) }
+        let recorded = Mutex::new(Lru::new(MAX_REMEMBERED));
+        Self { ecosystem, book, recorded, turns: Turns::default() }
     }
 
     /// What was recorded.

@@ -14,6 +14,7 @@ mod measured;
 mod npm;
 mod profiles;
 mod pypi;
+mod quotas;
 mod sources;
 mod waivers;
 mod what_if;

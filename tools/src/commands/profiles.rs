@@ -8,6 +8,7 @@ use weir_events::registry::advisory::Severity;
 use super::{Answer, Sure};
 use crate::cli::ServerArgs;
 use crate::client::Client;
+use crate::config::Size;
 use crate::context::Context;
 use crate::exit::{Exit, Failure};
 use crate::output::{harmless, table};
@@ -44,6 +45,15 @@ pub(crate) struct SetArgs {
     /// than the settings say
     #[arg(long, value_name = "SEVERITY", value_parser = severity)]
     severity_floor: Option<Severity>,
+    /// How many files each of its tokens may download in an hour (UTC)
+    #[arg(long, value_name = "N")]
+    downloads_per_hour: Option<u32>,
+    /// How many files each of its tokens may download in a day (UTC)
+    #[arg(long, value_name = "N")]
+    downloads_per_day: Option<u32>,
+    /// How much each of its tokens may download in a day (UTC), like 2GiB
+    #[arg(long, value_name = "SIZE")]
+    bytes_per_day: Option<Size>,
     #[command(flatten)]
     server: ServerArgs,
 }
@@ -78,7 +88,7 @@ fn ls(context: &Context, args: &LsArgs) -> Result<Exit, Failure> {
         context.output.data(&answer, || {
             let profiles = answer["profiles"].as_array().into_iter().flatten();
             let rows: Vec<Vec<String>> = profiles.map(row).collect();
-            table(&["NAME", "MODE", "MIN AGE", "SEVERITY FLOOR"], &rows)
+            table(&["NAME", "MODE", "MIN AGE", "SEVERITY FLOOR", "QUOTA"], &rows)
         })?;
         Ok(Exit::Done)
     })
@@ -90,7 +100,36 @@ fn row(profile: &Value) -> Vec<String> {
         None | Some(0) => "-".to_owned(),
         Some(hours) => format!("{hours} h"),
     };
-    vec![text("name"), text("mode"), age, text("severity_floor")]
+    vec![
+        text("name"),
+        text("mode"),
+        age,
+        text("severity_floor"),
+        quota(&profile["quota"], &Value::Null),
+    ]
+}
+
+/// How much may be downloaded, and, where that is known, how much was.
+pub(super) fn quota(quota: &Value, used: &Value) -> String {
+    let of = |used: Option<String>, max: String, per: &str| match used {
+        Some(used) => format!("{used} of {max}{per}"),
+        None => format!("{max}{per}"),
+    };
+    let count = |max: &str, key: &str, per: &str| {
+        let max = quota[max].as_u64()?;
+        Some(of(used[key].as_u64().map(|n| n.to_string()), max.to_string(), per))
+    };
+    let bytes = quota["bytes_per_day"].as_u64().map(|max| {
+        let shown = |bytes: u64| Size(bytes).to_string();
+        of(used["bytes_today"].as_u64().map(shown), shown(max), "/d")
+    });
+    let parts = [
+        count("downloads_per_hour", "downloads_this_hour", "/h"),
+        count("downloads_per_day", "downloads_today", "/d"),
+        bytes,
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    if parts.is_empty() { "-".to_owned() } else { parts.join(", ") }
 }
 
 fn set(context: &Context, args: &SetArgs) -> Result<Exit, Failure> {
@@ -100,6 +139,11 @@ fn set(context: &Context, args: &SetArgs) -> Result<Exit, Failure> {
             "mode": args.mode,
             "min_age_hours": args.min_age_hours,
             "severity_floor": args.severity_floor,
+            "quota": {
+                "downloads_per_hour": args.downloads_per_hour,
+                "downloads_per_day": args.downloads_per_day,
+                "bytes_per_day": args.bytes_per_day.map(|size| size.0),
+            },
         });
         let path = format!("api/registry/profiles/{}", args.name);
         let profile = client.send(Method::PUT, &path, Some(&body)).await?;
@@ -139,7 +183,11 @@ mod tests {
     fn a_row_says_what_a_profile_says_and_leaves_out_the_rest() {
         let profile = json!({"name": "agent", "mode": null, "min_age_hours": 0,
             "severity_floor": "low"});
-        assert_eq!(row(&profile), ["agent", "-", "-", "low"]);
+        assert_eq!(row(&profile), ["agent", "-", "-", "low", "-"]);
         assert_eq!(row(&json!({"name": "a", "min_age_hours": 72}))[2], "72 h");
+        let counted = json!({"downloads_per_hour": 10, "bytes_per_day": 2048});
+        assert_eq!(quota(&counted, &Value::Null), "10/h, 2KiB/d");
+        let used = json!({"downloads_this_hour": 3, "downloads_today": 7, "bytes_today": 1024});
+        assert_eq!(quota(&counted, &used), "3 of 10/h, 1KiB of 2KiB/d");
     }
 }

@@ -11,6 +11,7 @@ use weir_processors::caller::Caller;
 use weir_processors::clock::SystemClock;
 use weir_processors::door::Door;
 
+use super::profiles::quota;
 use super::serve::opened::Opened;
 use super::{Answer, Sure};
 use crate::cli::{DatabaseArgs, ServerArgs};
@@ -145,7 +146,7 @@ fn ls(context: &Context, args: &LsArgs) -> Result<Exit, Failure> {
         context.output.data(&answer, || {
             let rows: Vec<Vec<String>> =
                 answer["tokens"].as_array().into_iter().flatten().map(row).collect();
-            table(&["ID", "NAME", "SCOPES", "PROFILE", "EXPIRES", "STATE"], &rows)
+            table(&["ID", "NAME", "SCOPES", "PROFILE", "USED", "EXPIRES", "STATE"], &rows)
         })?;
         Ok(Exit::Done)
     })
@@ -160,6 +161,7 @@ fn row(token: &Value) -> Vec<String> {
         text("name"),
         scopes.collect::<Vec<_>>().join(","),
         text("profile"),
+        quota(&token["used"]["quota"], &token["used"]),
         token["expires_at"].as_str().unwrap_or("never").to_owned(),
         state.to_owned(),
     ]

@@ -34,7 +34,8 @@ section! {
         second_person: bool = false,
         /// Profiles: stricter policies that tokens can name. Those that stand here are set again at
         /// each start; others are kept. As `[{name: agent, min_age_hours: 168}]`, with `mode`,
-        /// `min_age_hours` and `severity_floor`, each as far as it is stricter.
+        /// `min_age_hours` and `severity_floor`, each as far as it is stricter, and `quota`, with
+        /// `downloads_per_hour`, `downloads_per_day` and `bytes_per_day`.
         profiles: Vec<ProfileEntry> = Vec::new(),
         /// Names of your own, as `ecosystem:pattern`: `npm:@acme/*`, `pypi:acme-*`,
         /// `go:git.acme.example` and what is below it. No public registry is ever asked for them or

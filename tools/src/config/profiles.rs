@@ -1,7 +1,11 @@
 //! `policy.profiles`: the profiles that are set whenever a Weir starts.
 
 use serde::{Deserialize, Serialize};
-use weir_events::registry::{advisory::Severity, policy::Mode, profile::Profile};
+use weir_events::registry::{
+    advisory::Severity,
+    policy::Mode,
+    profile::{Profile, Quota},
+};
 
 /// A profile as the file writes it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -12,11 +16,13 @@ pub(crate) struct ProfileEntry {
     #[serde(default)]
     min_age_hours: u32,
     severity_floor: Option<Severity>,
+    #[serde(default)]
+    quota: Quota,
 }
 
 impl From<&ProfileEntry> for Profile {
     fn from(entry: &ProfileEntry) -> Self {
-        let ProfileEntry { name, mode, min_age_hours, severity_floor } = entry.clone();
-        Self { name, mode, min_age_hours, severity_floor }
+        let ProfileEntry { name, mode, min_age_hours, severity_floor, quota } = entry.clone();
+        Self { name, mode, min_age_hours, severity_floor, quota }
     }
 }

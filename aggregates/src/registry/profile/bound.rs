@@ -88,9 +88,16 @@ impl Facts {
 }
 
 impl Dossier {
+    /// The profile that binds who asks.
+    #[must_use]
+    pub fn profile(&self) -> Option<&Profile> {
+        self.bound.as_ref().map(|bound| &bound.profile)
+    }
+
     /// The same, by a profile's settings.
-    fn under(mut self, profile: &CompiledProfile) -> Self {
+    fn under(mut self, profile: &Arc<CompiledProfile>) -> Self {
         self.settings = Arc::clone(&profile.settings);
+        self.bound = Some(Arc::clone(profile));
         self.rekeyed(b"profile", profile.digest.as_bytes())
     }
 

@@ -94,7 +94,10 @@ fn what_a_profile_may_not_be_is_refused_by_name() {
         (|p| p.name = "a".repeat(41), Refusal::BadName("a".repeat(41))),
         (|p| p.min_age_hours = MAX_AGE_HOURS + 1, Refusal::BadAge),
         (|p| p.severity_floor = Some(Severity::Unknown), Refusal::BadFloor),
-    ] as [(fn(&mut Profile), Refusal); 6]
+        (|p| p.quota.downloads_per_hour = Some(0), Refusal::BadQuota),
+        (|p| p.quota.downloads_per_day = Some(0), Refusal::BadQuota),
+        (|p| p.quota.bytes_per_day = Some(0), Refusal::BadQuota),
+    ] as [(fn(&mut Profile), Refusal); 9]
     {
         let mut bad = agent();
         change(&mut bad);

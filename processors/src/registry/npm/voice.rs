@@ -18,7 +18,8 @@ impl Voice for Json {
     fn say(status: StatusCode, text: &str, reason: &str) -> Answer {
         let line = text.split('\n').collect::<Vec<_>>().join("; ");
         let answer = json(status, &serde_json::json!({ "error": line })).because(reason);
-        if status != StatusCode::FORBIDDEN && !status.is_server_error() {
+        let refuses = [StatusCode::FORBIDDEN, StatusCode::TOO_MANY_REQUESTS].contains(&status);
+        if !refuses && !status.is_server_error() {
             return answer;
         }
         let notice = answer.reason.as_deref().and_then(|reason| HeaderValue::from_str(reason).ok());

@@ -22,7 +22,7 @@ const WHEEL: &str = "six-1.17.0-py2.py3-none-any.whl";
 const PAGE: &str = "/pypi/simple/six/";
 
 /// Where the wheel of six 1.17.0 is.
-async fn wheel(client: &Client) -> String {
+pub(super) async fn wheel(client: &Client) -> String {
     let page = client.get(PAGE).await.expect(200);
     let link = page.body.split('"').find(|part| part.contains(WHEEL)).expect("its wheel");
     let link = link.split('#').next().expect("an address");
@@ -30,13 +30,18 @@ async fn wheel(client: &Client) -> String {
     base.join(link).expect("a link").path().to_owned()
 }
 
-async fn set(client: &Client, name: &str, profile: &Value) -> Answer {
+pub(super) async fn set(client: &Client, name: &str, profile: &Value) -> Answer {
     let path = format!("/api/registry/profiles/{name}");
     client.send("PUT", &path, &[], Some(profile)).await.expect("an answer")
 }
 
 /// A token of a profile, and a client that shows it.
-async fn issue(weir: &Weir, name: &str, scopes: &[&str], profile: &str) -> (Client, String) {
+pub(super) async fn issue(
+    weir: &Weir,
+    name: &str,
+    scopes: &[&str],
+    profile: &str,
+) -> (Client, String) {
     let wanted = json!({"name": name, "scopes": scopes, "profile": profile});
     let issued = weir.client.post("/api/tokens", &wanted).await.expect(201).json();
     assert_eq!(issued["profile"], profile);
@@ -44,7 +49,7 @@ async fn issue(weir: &Weir, name: &str, scopes: &[&str], profile: &str) -> (Clie
     (weir.client.with_token(Some(&secret)), secret)
 }
 
-async fn events(client: &Client, kind: &str) -> Vec<Value> {
+pub(super) async fn events(client: &Client, kind: &str) -> Vec<Value> {
     let answer = client.get(&format!("/api/events?kind={kind}&limit=1000")).await.expect(200);
     answer.json()["events"].as_array().expect("events").clone()
 }
@@ -160,8 +165,8 @@ async fn profiles_come_from_the_configuration_and_the_command_line() {
     let place = Place::on_a_test_database().await.setting(agents);
     let weir = place.start(Part::Up).await;
     let listed = async || weir.client.get("/api/registry/profiles").await.expect(200).json();
-    let agent =
-        json!({"name": "agent", "mode": null, "min_age_hours": 168, "severity_floor": "low"});
+    let agent = json!({"name": "agent", "mode": null, "min_age_hours": 168, "severity_floor": "low",
+        "quota": {"downloads_per_hour": null, "downloads_per_day": null, "bytes_per_day": null}});
     assert_eq!(listed().await["profiles"], json!([agent]));
     assert_eq!(events(&weir.client, "ProfileSet").await.len(), 1);
     let again = place.start(Part::Api).await;
