@@ -2,6 +2,8 @@
 //!
 //! The project it builds asks for `itertools` 0.14.0, which asks for `either` ^1.0, and for `hex`.
 
+mod as_of;
+
 use std::{
     collections::BTreeMap,
     fs,

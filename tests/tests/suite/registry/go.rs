@@ -3,6 +3,8 @@
 //!
 //! The project asks for `mid` v1.0.0, and that for `leaf` v1.0.0, of which v1.1.0 and v1.2.0 are newer.
 
+mod as_of;
+
 use std::{
     collections::{BTreeMap, HashMap},
     fs,
@@ -36,6 +38,17 @@ type Files = HashMap<String, Bytes>;
 
 /// Publishes a version of a module.
 fn publish(files: &mut Files, module: &str, version: &str, go_mod: &str, code: &str) {
+    publish_at(files, module, (version, "2026-01-02T03:04:05Z"), go_mod, code);
+}
+
+/// The same, at a time.
+fn publish_at(
+    files: &mut Files,
+    module: &str,
+    (version, time): (&str, &str),
+    go_mod: &str,
+    code: &str,
+) {
     let escaped: String =
         module
             .chars()
@@ -48,7 +61,7 @@ fn publish(files: &mut Files, module: &str, version: &str, go_mod: &str, code: &
             })
             .collect();
     let at = |what: &str| format!("/{escaped}/@v/{version}.{what}");
-    let info = json!({"Version": version, "Time": "2026-01-02T03:04:05Z"}).to_string();
+    let info = json!({"Version": version, "Time": time}).to_string();
     let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
     for (name, content) in [("go.mod", go_mod), ("code.go", code)] {
         let name = format!("{module}@{version}/{name}");
@@ -77,7 +90,12 @@ fn published() -> Files {
 
 /// Serves a proxy until the test ends, and answers its address.
 async fn proxy() -> String {
-    let files = Arc::new(published());
+    serve(published()).await
+}
+
+/// The same, of these modules.
+async fn serve(files: Files) -> String {
+    let files = Arc::new(files);
     let answer = move |request: Request| {
         let path = request.uri().path().replace("%21", "!");
         let file = files.get(&path).cloned();

@@ -3,6 +3,7 @@
 //! The project they install asks for `chalk` 4.1.2, and that for `supports-color` ^7.1.0, of which
 //! 7.2.0 is the newest and 7.1.0 the one before.
 
+mod as_of;
 pub(super) mod client;
 
 use serde_json::json;

@@ -1,5 +1,6 @@
 //! Real pip and real uv install through Weir from the real upstream, and are told why not.
 
+mod as_of;
 mod same;
 
 use std::{
