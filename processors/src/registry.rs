@@ -41,4 +41,6 @@ pub mod pypi;
 pub mod sources;
 
 #[cfg(test)]
+mod hostile;
+#[cfg(test)]
 pub(crate) mod testing;

@@ -15,6 +15,7 @@ mod npm;
 mod profiles;
 mod pypi;
 mod quotas;
+mod reports;
 mod sources;
 mod waivers;
 mod what_if;

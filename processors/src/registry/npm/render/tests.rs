@@ -76,6 +76,20 @@ fn a_hidden_version_is_in_no_form_and_nobody_points_at_it() {
     }
 }
 
+/// Clients that gate by age take it for the age of the newest version.
+#[test]
+fn a_policy_does_not_touch_when_a_package_was_modified() {
+    for mask in [Mask::Hide, Mask::Mark, Mask::DenyOnly] {
+        for versions in ["1.0.0", ">=1.1.0"] {
+            let given = [rule(1, "@s/n", versions, mask)];
+            assert_eq!(full(&given)["time"]["modified"], "2021-05-05T14:18:18.379Z");
+            let short = short(&given);
+            assert_eq!(short["modified"], "2021-05-05T14:18:18.379Z");
+            assert_eq!(short["time"]["modified"], "2021-05-05T14:18:18.379Z");
+        }
+    }
+}
+
 #[test]
 fn a_marked_version_is_deprecated_and_its_address_says_why() {
     let mark = [rule(1, "@s/n", ">=1.1.0", Mask::Mark)];
