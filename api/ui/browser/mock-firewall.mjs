@@ -1,5 +1,6 @@
 // The mock's package firewall: figures, blocks, rules, tokens and a cache, made up but of one piece.
 
+import { MockCache } from "./mock-cache.mjs";
 import { MockSources } from "./mock-sources.mjs";
 
 const HOUR = 3_600_000;
@@ -24,6 +25,7 @@ export class MockFirewall {
       token("left-in-a-chat", ["rules:write"], { revoked_at: "2026-11-20T10:00:00Z" }),
     ];
     this.sources = new MockSources({ empty });
+    this.cache = new MockCache({ empty });
     this.blocks = empty ? [] : Array.from({ length: 120 }, (_, index) => block(120 - index));
   }
 
@@ -55,6 +57,11 @@ export class MockFirewall {
       const scope = method === "GET" ? "rules:read" : "admin";
       if (!this.may(scope)) return lacking(problem, scope);
       return this.sources.answer({ name: id, what, query, method, body, json, problem }), true;
+    }
+    if (kind === "cache") {
+      const scope = method === "GET" ? "rules:read" : "admin";
+      if (!this.may(scope)) return lacking(problem, scope);
+      return this.cache.answer({ query, method, json, problem }), true;
     }
     if (kind === "tokens") {
       if (!this.may("tokens:write")) return lacking(problem, "tokens:write");

@@ -93,6 +93,12 @@ const sourcesRoute = createRoute({
   component: lazyRouteComponent(() => import("./sources/page"), "SourcesPage"),
 });
 
+const cacheRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/cache",
+  component: lazyRouteComponent(() => import("./cache/page"), "CachePage"),
+});
+
 export interface ConnectSearch {
   token?: string | undefined;
 }
@@ -105,7 +111,7 @@ const connectRoute = createRoute({
 });
 
 export const router = createRouter({
-  routeTree: rootRoute.addChildren([tailRoute, dashboardRoute, blocksRoute, rulesRoute, sourcesRoute, tokensRoute, connectRoute, projectionsRoute]),
+  routeTree: rootRoute.addChildren([tailRoute, dashboardRoute, blocksRoute, rulesRoute, sourcesRoute, cacheRoute, tokensRoute, connectRoute, projectionsRoute]),
   basepath: ROOT,
   parseSearch,
   stringifySearch,

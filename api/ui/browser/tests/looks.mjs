@@ -225,6 +225,36 @@ const STATES = [
       await shown("trouble")(visit);
     },
   },
+  { state: "cache", mock: {}, open: { path: "cache" }, reach: shown("cache") },
+  { state: "cache-narrow", mock: {}, open: { path: "cache", width: 480, height: 860 }, reach: shown("cache") },
+  { state: "cache-empty", mock: { firewall: { empty: true } }, open: { path: "cache" }, reach: shown("empty") },
+  {
+    state: "cache-forbidden",
+    mock: { firewall: { scopes: ["events:read"] } },
+    open: { path: "cache" },
+    reach: shown("forbidden"),
+  },
+  {
+    state: "cache-purge",
+    mock: {},
+    open: { path: "cache" },
+    reach: async (visit) => {
+      await visit.page.getByRole("button", { name: "Purge npm" }).click();
+      await dialog(visit);
+    },
+  },
+  {
+    state: "cache-trouble",
+    mock: {},
+    open: { path: "cache" },
+    expects: [/status of 500/],
+    reach: async (visit, { mock }) => {
+      await shown("cache")(visit);
+      mock.fault = [500, "Accident", "the folder cannot be read"];
+      await visit.page.reload();
+      await shown("trouble")(visit);
+    },
+  },
   { state: "connect", mock: {}, open: { path: "connect?token=yes" }, reach: shown("ecosystems") },
   { state: "connect-waiting", mock: { firewall: { empty: true } }, open: { path: "connect" }, reach: shown("ecosystems") },
   { state: "connect-narrow", mock: {}, open: { path: "connect", width: 480, height: 860 }, reach: shown("ecosystems") },

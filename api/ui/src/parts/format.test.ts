@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { ago, duration, grouped, percent, plural, rate } from "./format";
+import { ago, bytes, duration, grouped, percent, plural, rate, share } from "./format";
 
 it("groups any size exactly", () => {
   expect(grouped(9007199254740993n)).toBe("9,007,199,254,740,993");
@@ -31,4 +31,10 @@ it("computes percent of positions beyond 2^53", () => {
 
 it("keeps rates short", () => {
   expect([0, 0.25, 42, 12_345.6].map(rate)).toEqual(["0", "0.3", "42", "12,346"]);
+});
+
+it("sizes and shares read well at every size", () => {
+  const sizes = [0, 999, 34_031, 1_500_000_000, 50_000_000_000, 3e15].map(bytes);
+  expect(sizes).toEqual(["0 B", "999 B", "34 kB", "1.5 GB", "50 GB", "3,000 TB"]);
+  expect([share(null), share(0), share(0.9734), share(1)]).toEqual(["–", "0.0%", "97.3%", "100.0%"]);
 });

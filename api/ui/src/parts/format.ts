@@ -48,6 +48,20 @@ export function ago(at: string, now = Date.now()): string {
       : `${duration(seconds < 10 ? Math.round(seconds) : seconds)} ago`;
 }
 
+const UNITS = ["B", "kB", "MB", "GB", "TB"];
+
+/** `0 B`, `34 kB`, `1.5 GB`: powers of a thousand, as the limits in the configuration. */
+export function bytes(value: number): string {
+  let unit = 0;
+  for (; value >= 1_000 && unit + 1 < UNITS.length; unit += 1) value /= 1_000;
+  return `${SHORT.format(value)} ${UNITS[unit]}`;
+}
+
+/** A share from 0 to 1 as `97.3%`; a dash where there is none. */
+export function share(value: number | null): string {
+  return value === null ? "–" : `${(value * 100).toFixed(1)}%`;
+}
+
 /** Share of a whole in percent, exact for big positions; a whole of nothing is done. */
 export function percent(part: bigint, whole: bigint): number {
   return whole <= 0n ? 100 : Math.min(100, Number((part * 10_000n) / whole) / 100);

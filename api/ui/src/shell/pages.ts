@@ -6,6 +6,7 @@ export const PAGES = [
   { to: "/blocks", label: "Block log", key: "b" },
   { to: "/rules", label: "Rules", key: "r" },
   { to: "/sources", label: "Sources", key: "s" },
+  { to: "/cache", label: "Cache", key: "c" },
   { to: "/tokens", label: "Tokens", key: "k" },
   { to: "/connect", label: "Connect", key: "o" },
   { to: "/projections", label: "Projections", key: "p" },

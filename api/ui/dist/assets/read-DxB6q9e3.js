@@ -1,1 +1,0 @@
-import{p as e}from"./button-Dpz4AGu9.js";function t(t,n){if(!e(t))throw TypeError(`${n} is not an object`);return t}function n(e,t){let n=Number(String(e??``));if(e==null||Number.isNaN(n))throw TypeError(`${t} is not a number`);return n}function r(e){return typeof e==`string`&&e!==``?e:null}export{n,t as r,r as t};

@@ -1,0 +1,175 @@
+// What lies in the cache of this instance, how much it is used, and to have some of it forgotten.
+
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { Trash2 } from "lucide-react";
+import { useState, type ReactNode } from "react";
+import { getCache, type Cache, type Kind, type Part } from "../api/cache";
+import { may } from "../api/session";
+import { Ago } from "../parts/ago";
+import { Button } from "../parts/button";
+import { bytes, grouped, share } from "../parts/format";
+import { HEAD, Nothing, Page, ROW } from "../parts/page";
+import { useSession } from "../session/context";
+import { PurgeDialog } from "./purge-dialog";
+
+const EVERY = 5_000;
+
+export function CachePage() {
+  const client = useQueryClient();
+  const session = useSession();
+  const [purging, setPurging] = useState<{ ecosystem: string }>();
+  const query = useQuery({
+    queryKey: ["cache"],
+    queryFn: ({ signal }) => getCache(signal),
+    enabled: may(session, "rules:read"),
+    refetchInterval: ({ state }) => (state.error ? false : EVERY),
+  });
+  const lacking = may(session, "admin") ? undefined : "Only a token with the scope admin may have something forgotten";
+  const purge = (ecosystem: string) => setPurging({ ecosystem });
+  return (
+    <Page
+      title="Cache"
+      about="What this instance keeps, and how much it is used"
+      scope="rules:read"
+      query={query}
+      tools={
+        <Button disabled={lacking !== undefined} title={lacking} onClick={() => purge("")}>
+          <Trash2 aria-hidden size={13} /> Purge
+        </Button>
+      }
+    >
+      {(cache) => (
+        <>
+          <Body cache={cache} lacking={lacking} onPurge={purge} />
+          {purging && (
+            <PurgeDialog
+              ecosystem={purging.ecosystem}
+              onDone={() => void client.invalidateQueries({ queryKey: ["cache"] })}
+              onClose={() => setPurging(undefined)}
+            />
+          )}
+        </>
+      )}
+    </Page>
+  );
+}
+
+interface BodyProps {
+  cache: Cache;
+  lacking: string | undefined;
+  onPurge: (ecosystem: string) => void;
+}
+
+function Body({ cache, lacking, onPurge }: BodyProps) {
+  const { total, ecosystems } = cache;
+  const { lru, expired, purged } = total.evictions;
+  return (
+    <>
+      <dl className="grid grid-cols-2 gap-px border-y border-line bg-line md:grid-cols-4">
+        <Figure name="Used" value={share(cache.used)} what={`${bytes(total.files.bytes)} of ${bytes(cache.maxBytes)}`} />
+        <Figure name="Hit rate" value={share(total.hitRate)} what="of files and lists that were asked for" />
+        <Figure
+          name="Files"
+          value={grouped(total.files.count)}
+          what={`and ${grouped(total.documents.count)} lists of versions in memory`}
+        />
+        <Figure
+          name="Forgotten"
+          value={grouped(lru + expired + purged)}
+          what={`${grouped(lru)} for room, ${grouped(expired)} expired, ${grouped(purged)} purged`}
+        />
+      </dl>
+      <p className="px-4 py-2 text-xs text-soft">
+        Hits and what was forgotten are counted since this instance started, <Ago at={cache.since} />. Files are shared by
+        all instances that share the folder.
+      </p>
+      {total.files.count === 0 && total.documents.count === 0 && (
+        <Nothing title="Nothing is kept yet">The first package that somebody installs through this Weir is.</Nothing>
+      )}
+      {ecosystems.length > 0 && (
+        <div className="overflow-x-auto" tabIndex={0} role="region" aria-label="By ecosystem and kind">
+          <table data-testid="cache" className="w-full min-w-[56rem] border-collapse text-left">
+            <thead className={HEAD}>
+              <tr>
+                {["ecosystem", "kind", "kept", "size", "hit rate", "hits", "misses", "oldest", "newest"].map((column, at) => (
+                  <th key={column} scope="col" className={at >= 2 && at <= 6 ? "text-right" : ""}>
+                    {column}
+                  </th>
+                ))}
+                <th scope="col">
+                  <span className="sr-only">purge</span>
+                </th>
+              </tr>
+            </thead>
+            <tbody>
+              {ecosystems.map(({ ecosystem, ...part }) => (
+                <Rows key={ecosystem} ecosystem={ecosystem} part={part} lacking={lacking} onPurge={onPurge} />
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </>
+  );
+}
+
+function Figure({ name, value, what }: { name: string; value: string; what: ReactNode }) {
+  return (
+    <div data-figure={name} className="bg-sheet px-4 py-3">
+      <dt className="text-xs text-soft">{name}</dt>
+      <dd>
+        <span className="numbers text-xl font-semibold">{value}</span>
+        <span className="mt-0.5 block text-xs text-soft">{what}</span>
+      </dd>
+    </div>
+  );
+}
+
+interface RowsProps {
+  ecosystem: string;
+  part: Part;
+  lacking: string | undefined;
+  onPurge: (ecosystem: string) => void;
+}
+
+function Rows({ ecosystem, part, lacking, onPurge }: RowsProps) {
+  return (
+    <>
+      <tr data-cache={`${ecosystem}/files`} className={ROW}>
+        <th scope="rowgroup" rowSpan={2} className="pl-4 text-left align-top font-mono font-semibold leading-10">
+          {ecosystem}
+        </th>
+        <Cells what="files" kind={part.files} />
+        <td rowSpan={2} className="text-right align-top leading-10">
+          <Button
+            disabled={lacking !== undefined}
+            title={lacking}
+            aria-label={`Purge ${ecosystem}`}
+            onClick={() => onPurge(ecosystem)}
+          >
+            Purge
+          </Button>
+        </td>
+      </tr>
+      <tr data-cache={`${ecosystem}/lists`} className={ROW}>
+        <Cells what="lists" kind={part.documents} />
+      </tr>
+    </>
+  );
+}
+
+function Cells({ what, kind }: { what: string; kind: Kind }) {
+  const at = (time: string | null) => (time === null ? "–" : <Ago at={time} />);
+  return (
+    <>
+      <td className="pl-3!">{what}</td>
+      <td className="numbers text-right">{grouped(kind.count)}</td>
+      <td className="numbers text-right whitespace-nowrap">{bytes(kind.bytes)}</td>
+      <td className="numbers text-right">{share(kind.hitRate)}</td>
+      <td className="numbers text-right">{grouped(kind.hits)}</td>
+      <td className="numbers text-right">{grouped(kind.misses)}</td>
+      <td className="whitespace-nowrap text-soft">{at(kind.oldestAt)}</td>
+      <td className="whitespace-nowrap text-soft">{at(kind.newestAt)}</td>
+    </>
+  );
+}
