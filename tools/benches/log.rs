@@ -7,11 +7,10 @@ mod peers;
 mod pip;
 mod read;
 mod replay;
-mod server;
-mod sse;
 mod tail;
 mod verify;
 
+pub(crate) use self::tail::admin;
 use crate::{effort::Effort, options::Options, report::Report};
 
 /// Measures every line.

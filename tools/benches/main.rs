@@ -11,7 +11,11 @@ mod log;
 mod options;
 mod pgbench;
 mod picture;
+mod processes;
+mod registry;
 mod report;
+mod server;
+mod sse;
 
 use std::{
     io::{self, Write as _},
@@ -20,7 +24,11 @@ use std::{
 
 use clap::Parser as _;
 
-use crate::{effort::Effort, options::Options, report::Report};
+use crate::{
+    effort::Effort,
+    options::{Options, Suite},
+    report::Report,
+};
 
 /// Whatever stopped a measurement, in words.
 type Fault = Box<dyn std::error::Error + Send + Sync>;
@@ -37,17 +45,29 @@ fn main() -> ExitCode {
     }
 }
 
-/// Runs the suite; false when something of ours could not be measured.
+/// Runs the suites that are asked for; false when something of ours could not be measured.
 fn run(options: &Options) -> Result<bool, Fault> {
+    let mut well = true;
+    for suite in options.suite.parts() {
+        well &= run_one(options, *suite)?;
+    }
+    Ok(well)
+}
+
+fn run_one(options: &Options, suite: Suite) -> Result<bool, Fault> {
     let effort = Effort::new(options.quick, options.long);
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    let mut report = Report::new("log", options.machine.clone(), options.quick);
-    runtime.block_on(log::run(options, effort, &mut report));
+    let mut report = Report::new(suite.name(), options.machine.clone(), options.quick);
+    match suite {
+        Suite::Registry => runtime.block_on(registry::run(options, effort, &mut report)),
+        Suite::Log | Suite::All => runtime.block_on(log::run(options, effort, &mut report)),
+    }
     let mut out = io::stdout().lock();
     out.write_all(report.table().as_bytes())?;
     if let Some(folder) = &options.results {
-        std::fs::write(folder.join("results.svg"), picture::draw(&report))?;
-        std::fs::write(folder.join("results.json"), report.pretty_json()?)?;
+        let file = |ending: &str| folder.join(format!("{}.{ending}", suite.name()));
+        std::fs::write(file("svg"), picture::draw(&report))?;
+        std::fs::write(file("json"), report.pretty_json()?)?;
     }
     if options.json {
         writeln!(out, "{}", report.json()?)?;

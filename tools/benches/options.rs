@@ -4,10 +4,42 @@ use std::path::PathBuf;
 
 use clap::Parser;
 
+/// What is measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Suite {
+    Log,
+    Registry,
+    /// Each of them.
+    All,
+}
+
+impl Suite {
+    /// Its name.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Log => "log",
+            Self::Registry => "registry",
+            Self::All => "all",
+        }
+    }
+
+    /// The suites it is made of.
+    pub(crate) const fn parts(self) -> &'static [Self] {
+        match self {
+            Self::Log => &[Self::Log],
+            Self::Registry => &[Self::Registry],
+            Self::All => &[Self::Log, Self::Registry],
+        }
+    }
+}
+
 /// The measuring half of `tools/bench`.
 #[derive(Debug, Parser)]
 #[expect(clippy::struct_excessive_bools, reason = "they are the flags of a command line")]
 pub(crate) struct Options {
+    /// What is measured.
+    #[arg(long)]
+    pub(crate) suite: Suite,
     /// Ends within 50 seconds.
     #[arg(long)]
     pub(crate) quick: bool,

@@ -119,6 +119,11 @@ impl std::fmt::Display for Missing {
 
 impl std::error::Error for Missing {}
 
+/// The same fault for another line, in these words: what is missing for one is missing for all.
+pub(crate) fn again(fault: &Fault, words: &str) -> Fault {
+    if fault.is::<Missing>() { Missing(words.to_owned()).into() } else { words.to_owned().into() }
+}
+
 /// A figure with three digits that matter, thousands apart.
 pub(crate) fn figure(value: f64) -> String {
     if value.abs() < 10.0 {

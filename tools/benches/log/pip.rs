@@ -8,7 +8,7 @@ use std::{
 use reqwest::{Client, header::ACCEPT};
 use weir_processors::{clock::SystemClock, door::Door};
 
-use super::{server::Server, tail::admin};
+use super::tail::admin;
 use crate::{
     Fault,
     database::Scratch,
@@ -16,6 +16,7 @@ use crate::{
     line::{Line, Target},
     options::Options,
     report::{Missing, Report},
+    server::Server,
 };
 
 /// What pip says it takes.

@@ -21,7 +21,6 @@ use weir_log::{Log, append::Outcome};
 use weir_processors::{access::Tokens, clock::SystemClock, door::Door};
 use weir_projections::engine::{Engine, EngineOptions};
 
-use super::{server::Server, sse::Client};
 use crate::{
     Fault,
     database::{OpenLog, Scratch, fresh},
@@ -30,6 +29,8 @@ use crate::{
     line::{Line, Target},
     options::Options,
     report::Report,
+    server::Server,
+    sse::Client,
 };
 
 /// Clients of the fan-out, and events a second they all get.
@@ -84,7 +85,7 @@ async fn serve_here(open: &OpenLog, door: &Door) -> Result<SocketAddr, Fault> {
 }
 
 /// The first admin's token.
-pub(super) async fn admin(door: &Door) -> Result<String, Fault> {
+pub(crate) async fn admin(door: &Door) -> Result<String, Fault> {
     let issued = Tokens::new(door.clone()).bootstrap().await?;
     Ok(issued.and_then(|issued| issued.token).ok_or("no token was issued")?)
 }
