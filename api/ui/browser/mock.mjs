@@ -10,6 +10,7 @@ import { fileURLToPath } from "node:url";
 import { event, KINDS, stories } from "./mock-log.mjs";
 import { MockFirewall } from "./mock-firewall.mjs";
 import { MockProjections } from "./mock-projections.mjs";
+import { answerPast } from "./mock-what-if.mjs";
 
 const DIST = fileURLToPath(new URL("../dist/", import.meta.url));
 const TYPES = {
@@ -192,6 +193,8 @@ export class Mock {
       });
     const asked = { path, query, method: request.method, body };
     const speak = { json: (...rest) => json(answer, ...rest), problem: (...rest) => problem(answer, ...rest) };
+    const lines = (line) => this.#lines(answer, line);
+    if (answerPast({ ...asked, ...speak, lines, empty: this.firewall.empty })) return;
     if (this.firewall.answer({ ...asked, ...speak })) return;
     if (path === "projections") return json(answer, 200, { head, projections: this.projections.views() });
     if (kind === "projections")
@@ -207,6 +210,21 @@ export class Mock {
         problem: (...rest) => problem(answer, ...rest),
       });
     problem(answer, 404, "Not found", path);
+  }
+
+  /** A line of JSON at a time, until the one with the result, or until nobody listens. */
+  #lines(answer, line) {
+    answer.writeHead(200, { "content-type": "application/x-ndjson", "cache-control": "no-store" });
+    let step = 0;
+    const timer = setInterval(() => {
+      const next = line(step++);
+      answer.write(`${JSON.stringify(next)}\n`);
+      if (next.result) answer.end();
+    }, 40);
+    answer.on("close", () => {
+      clearInterval(timer);
+      this.ended = step;
+    });
   }
 
   #page(query, answer) {

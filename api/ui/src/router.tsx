@@ -99,6 +99,24 @@ const cacheRoute = createRoute({
   component: lazyRouteComponent(() => import("./cache/page"), "CachePage"),
 });
 
+export interface ImpactSearch {
+  /** The advisory or the rule that is asked about. */
+  name?: string | undefined;
+}
+
+const impactRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/impact",
+  validateSearch: (search: Record<string, unknown>): ImpactSearch => word(search, "name"),
+  component: lazyRouteComponent(() => import("./impact/page"), "ImpactPage"),
+});
+
+const whatIfRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/what-if",
+  component: lazyRouteComponent(() => import("./what-if/page"), "WhatIfPage"),
+});
+
 export interface ConnectSearch {
   token?: string | undefined;
 }
@@ -111,7 +129,7 @@ const connectRoute = createRoute({
 });
 
 export const router = createRouter({
-  routeTree: rootRoute.addChildren([tailRoute, dashboardRoute, blocksRoute, rulesRoute, sourcesRoute, cacheRoute, tokensRoute, connectRoute, projectionsRoute]),
+  routeTree: rootRoute.addChildren([tailRoute, dashboardRoute, blocksRoute, rulesRoute, whatIfRoute, impactRoute, sourcesRoute, cacheRoute, tokensRoute, connectRoute, projectionsRoute]),
   basepath: ROOT,
   parseSearch,
   stringifySearch,

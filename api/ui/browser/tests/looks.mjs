@@ -288,6 +288,45 @@ const STATES = [
     },
   },
   {
+    state: "impact",
+    mock: {},
+    open: { path: "impact?name=GHSA-35jh-r3h4-6jhm" },
+    reach: shown("impact", "affected", "downloads"),
+  },
+  { state: "impact-empty", mock: {}, open: { path: "impact" }, reach: shown("empty") },
+  { state: "impact-nobody", mock: {}, open: { path: "impact?name=GHSA-none" }, reach: shown("impact") },
+  { state: "what-if", mock: {}, open: { path: "what-if" }, reach: ({ page }) => page.getByLabel(/^Policy/).waitFor() },
+  {
+    state: "what-if-working",
+    mock: {},
+    open: { path: "what-if" },
+    reach: async (visit) => {
+      await visit.page.getByLabel(/^Policy/).fill("# slow");
+      await visit.page.getByRole("button", { name: "Try it" }).click();
+      await shown("working")(visit);
+    },
+  },
+  {
+    state: "what-if-difference",
+    mock: {},
+    open: { path: "what-if" },
+    reach: async (visit) => {
+      await visit.page.getByRole("button", { name: "Try it" }).click();
+      await shown("by-versions", "by-tokens", "by-days")(visit);
+    },
+  },
+  {
+    state: "what-if-refused",
+    mock: {},
+    open: { path: "what-if" },
+    expects: [/422/],
+    reach: async (visit) => {
+      await visit.page.getByLabel(/^Policy/).fill("policy:\n  severity_floor: awful\n");
+      await visit.page.getByRole("button", { name: "Try it" }).click();
+      await visit.page.getByText("is none of low").waitFor();
+    },
+  },
+  {
     state: "help",
     mock: { events: 40 },
     reach: async (visit) => {

@@ -71,6 +71,50 @@ export async function ask(path: string, { method = "GET", body, signal }: Ask = 
   }
 }
 
+const SILENCE = 60_000;
+
+/** Sends something that is worked on while it is answered: a line of JSON at a time. To stop reading ends the work. */
+export async function* lines(path: string, body: Json, signal: AbortSignal): AsyncGenerator<Json> {
+  const silent = new AbortController();
+  let timer = 0;
+  const wait = () => {
+    window.clearTimeout(timer);
+    timer = window.setTimeout(() => silent.abort(), SILENCE);
+  };
+  try {
+    wait();
+    const answer = await fetch(api(path), {
+      method: "POST",
+      headers: { accept: "application/x-ndjson", "content-type": "application/json", "x-weir-csrf": "1" },
+      body: stringifyExact(body),
+      credentials: "same-origin",
+      cache: "no-store",
+      signal: AbortSignal.any([signal, silent.signal]),
+    });
+    if (!answer.ok || !answer.body) {
+      const problem = await problemOf(answer);
+      if (problem.status === 401) onUnauthorised();
+      throw problem;
+    }
+    const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
+    let rest = "";
+    for (;;) {
+      wait();
+      const { value, done } = await reader.read();
+      if (done) return;
+      const all = (rest + value).split("\n");
+      rest = all.pop() ?? "";
+      for (const line of all) yield parseExact(line);
+    }
+  } catch (fault) {
+    if (signal.aborted || fault instanceof Problem) throw fault;
+    throw AWAY();
+  } finally {
+    window.clearTimeout(timer);
+    silent.abort();
+  }
+}
+
 /** Builds a query string, leaving out what is empty. */
 export function query(parameters: Record<string, string | number | bigint | undefined>): string {
   const search = new URLSearchParams();

@@ -191,7 +191,8 @@ function Behind({ block: { advisory, ruleId, source } }: { block: Block }) {
         <Link to="/blocks" search={{ advisory: advisory.id }} className="font-mono text-xs text-accent underline">
           {advisory.id}
         </Link>{" "}
-        <Badge tone={SEVERE[advisory.severity] ?? "soft"}>{advisory.severity}</Badge>
+        <Badge tone={SEVERE[advisory.severity] ?? "soft"}>{advisory.severity}</Badge>{" "}
+        <ToImpact name={advisory.id} />
         <span className="block text-xs text-soft">
           {advisory.hit}
           {advisory.fixedBy && `; fixed in ${advisory.fixedBy}`} ({source})
@@ -200,14 +201,26 @@ function Behind({ block: { advisory, ruleId, source } }: { block: Block }) {
     );
   if (ruleId)
     return (
-      <Link
-        to="/rules"
-        search={{ find: ruleId }}
-        className="font-mono text-xs text-accent underline"
-        title={`Rule ${ruleId}`}
-      >
-        rule …{ruleId.slice(-8)}
-      </Link>
+      <>
+        <Link
+          to="/rules"
+          search={{ find: ruleId }}
+          className="font-mono text-xs text-accent underline"
+          title={`Rule ${ruleId}`}
+        >
+          rule …{ruleId.slice(-8)}
+        </Link>{" "}
+        <ToImpact name={ruleId} />
+      </>
     );
   return <span className="text-soft">{source}</span>;
+}
+
+/** Who has what it is about: it was let through before somebody said no. */
+function ToImpact({ name }: { name: string }) {
+  return (
+    <Link to="/impact" search={{ name }} className="text-xs text-accent underline" aria-label={`Impact of ${name}`}>
+      impact
+    </Link>
+  );
 }

@@ -50,7 +50,8 @@ export default function Help({ onClose }: { onClose: () => void }) {
   const about = isObject(status.data ?? null) ? (status.data as Record<string, unknown>) : undefined;
   return (
     <Dialog title="Keyboard and query" onClose={onClose} width="max-w-2xl">
-      <div className="grid gap-x-8 gap-y-5 p-4 sm:grid-cols-2">
+      {/* Where the window is low this scrolls, by keys too. */}
+      <div tabIndex={0} role="group" aria-label="Keys and query" className="grid gap-x-8 gap-y-5 p-4 sm:grid-cols-2">
         {SHORTCUTS.map(([group, keys]) => (
           <section key={group}>
             <h3 className="mb-1.5 text-2xs font-semibold tracking-wider text-soft uppercase">{group}</h3>

@@ -5,6 +5,8 @@ export const PAGES = [
   { to: "/dashboard", label: "Dashboard", key: "d" },
   { to: "/blocks", label: "Block log", key: "b" },
   { to: "/rules", label: "Rules", key: "r" },
+  { to: "/what-if", label: "What if", key: "w" },
+  { to: "/impact", label: "Impact", key: "i" },
   { to: "/sources", label: "Sources", key: "s" },
   { to: "/cache", label: "Cache", key: "c" },
   { to: "/tokens", label: "Tokens", key: "k" },
