@@ -5,6 +5,9 @@
 //! By the facts of now, it says what switching the policy on would have meant for what was asked for.
 //! By the facts as they stood, it says what the policy would have done then: the facts are folded from
 //! the first event on, beside the decisions.
+//!
+//! Judged is what all tokens are judged by: what the profile of a token, a quota or a reserved name
+//! refuses stands outside of it, and is no difference. An age goes by what the registry told.
 
 pub mod candidate;
 mod glance;

@@ -1,7 +1,10 @@
 //! How long impact and what-if take over a long past: over 10,000,000 downloads with `WEIR_LONG=1`
 //! (or as many as `WEIR_DOWNLOADS` says), over few without, which holds the same counts.
 
-use std::time::{Duration, Instant};
+use std::{
+    fs,
+    time::{Duration, Instant},
+};
 
 use serde_json::{Value, json};
 use weir_events::{registry::Ecosystem, timestamp::Timestamp};
@@ -12,19 +15,25 @@ use weir_tests::{
     weir::{Part, Place, Weir},
 };
 
+use super::said;
+
 /// Impacts that are asked for, each of another advisory.
 const N_ADVISORIES: u64 = 20;
 const ROUNDS: u64 = 10;
 
-/// The answer's last line, and how long it took.
-async fn what_if(weir: &Weir, policy: &str, facts: &str) -> (Value, Duration) {
-    let body = json!({"days": 31, "policy": policy, "facts": facts});
+/// What the command line tells, and how long it took: as long as it takes.
+fn what_if(place: &Place, weir: &Weir, policy: &str, facts: &str) -> (Value, Duration) {
+    let file = place.path().join("policy.yaml");
+    fs::write(&file, policy).expect("a file");
+    let file = file.to_str().expect("a path of text");
     let began = Instant::now();
-    let answer = weir.client.post("/api/registry/what-if", &body).await.expect(200);
+    let output = place.run(&[
+        "registry", "what-if", file, "--days", "31", "--facts", facts, "--json", "--server",
+        &weir.url,
+    ]);
     let took = began.elapsed();
-    let last = answer.body.lines().last().expect("a line");
-    let last: Value = serde_json::from_str(last).expect("JSON");
-    (last["result"].clone(), took)
+    assert!(output.status.success(), "{}", said(&output));
+    (serde_json::from_slice(&output.stdout).expect("JSON"), took)
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -73,7 +82,7 @@ async fn impact_and_what_if_answer_exactly_over_a_long_past() {
     let policy = "rules: [{ecosystem: npm, package: 'package-*0', versions: '<1.5', reason: no}]\n\
                   registries: {npm: {min_age_hours: 24}}\npolicy: {severity_floor: critical}";
     for facts in ["today", "then"] {
-        let (told, took) = what_if(&weir, policy, facts).await;
+        let (told, took) = what_if(&place, &weir, policy, facts);
         let rate = &told["rate"];
         eprintln!("what-if over {n} decisions by the facts of {facts}: {took:?}, {rate} a second");
         let (mut blocked, mut allowed) = (0, 0);
