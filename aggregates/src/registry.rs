@@ -11,6 +11,7 @@ pub mod impact;
 pub mod name;
 pub mod osv;
 pub mod pep440;
+pub mod pins;
 pub mod profile;
 pub mod quota;
 pub mod reserved;

@@ -19,7 +19,7 @@ use self::{
     blocklist::{BlocklistRuleAdded, BlocklistRuleRemoved},
     policy::{SettingsChanged, WaiverExpired, WaiverGranted, WaiverRequested, WaiverRevoked},
     profile::{ProfileRemoved, ProfileSet, QuotaSpent},
-    sighting::VersionsSeen,
+    sighting::{DigestPinned, VersionsSeen},
     sync::{SyncFailed, SyncRequested, SyncStarted, SyncSucceeded},
 };
 use crate::{codec::events, timestamp::Timestamp};
@@ -79,6 +79,8 @@ events! {
         0x4030 v 1 CachePurged,
         /// Versions were there that this Weir had not seen before.
         0x4034 v 1 VersionsSeen,
+        /// A file was let through for the first time: from now on this is its digest.
+        0x4035 v 1 DigestPinned,
         /// A profile of tokens is new, or says something else from now on.
         0x4038 v 1 ProfileSet,
         /// A profile of tokens is gone; tokens that name it get nothing.

@@ -28,7 +28,7 @@ use weir_events::{
             WaiverGranted, WaiverRequested, WaiverRevoked,
         },
         profile::{Profile, ProfileRemoved, ProfileSet, QuotaSpent},
-        sighting::VersionsSeen,
+        sighting::{DigestPinned, VersionsSeen},
         sync::{SyncFailed, SyncRequested, SyncStarted, SyncSucceeded},
     },
     timestamp::Timestamp,
@@ -148,7 +148,7 @@ fn samples() -> Vec<codec::Encoded> {
         .into(),
     ];
     let source = "osv".to_owned();
-    let registry_events: [registry::Event; 28] = [
+    let registry_events: [registry::Event; 29] = [
         PackageAllowed {
             ecosystem,
             package: six.clone(),
@@ -261,6 +261,14 @@ fn samples() -> Vec<codec::Encoded> {
             n_files: 2,
             size_bytes: 68_062,
             n_documents: 1,
+        }
+        .into(),
+        DigestPinned {
+            ecosystem,
+            package: "six".to_owned(),
+            file: "six-1.17.0.tar.gz".to_owned(),
+            digest: format!("sha256 {}", "00ff".repeat(16)),
+            pinned_at: Timestamp::from_micros(1_795_824_000_123_456),
         }
         .into(),
         VersionsSeen {

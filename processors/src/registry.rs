@@ -3,6 +3,7 @@
 //! Each ecosystem is a [`plugin::RegistryPlugin`]. The rules come from the live [`policy`]; every
 //! decision on a download goes through the [`ledger`] into the log before its first byte leaves.
 
+pub mod pins;
 pub mod plugin;
 
 pub mod policy;

@@ -14,10 +14,11 @@ use weir_events::{
 
 use super::{
     advisory::{finding::Finding, set::Said},
+    pins,
     profile::CompiledProfile,
     rule::CompiledRule,
     seen::{Born, Clock, Seen},
-    verdict::{AS_OF, Candidate, Excuse, MINIMUM_AGE, Objection, Verdict},
+    verdict::{AS_OF, Candidate, Excuse, INTEGRITY, MINIMUM_AGE, Objection, Verdict},
     version::Version,
     waiver::CompiledWaiver,
 };
@@ -162,6 +163,22 @@ impl Dossier {
         match self.exempted(candidate) {
             Some(advisory) => Verdict::Excused(Excuse::Fix { advisory }),
             None => Verdict::Allow,
+        }
+    }
+
+    /// Judges a version of which a file has another digest than before. Only who names it, and two
+    /// persons, waive that.
+    pub fn judge_changed(&self, candidate: &Candidate<'_>, refusal: &pins::Refusal) -> Verdict {
+        let (source, reason, mask) = (INTEGRITY.to_owned(), refusal.to_string(), Mask::Hide);
+        let objection = Arc::new(Objection { source, reason, mask, rule_id: None, cited: None });
+        let covers =
+            |waiver: &&Arc<CompiledWaiver>| waiver.covers(candidate, &[INTEGRITY], Class::Malware);
+        match (self.waivers.iter().find(covers), self.own().mode) {
+            (Some(waiver), _) => {
+                Verdict::Excused(Excuse::Waiver { id: waiver.waiver.id.clone(), objection })
+            }
+            (None, Mode::Enforce) => Verdict::Block(objection),
+            (None, Mode::Audit) => Verdict::Warn(objection),
         }
     }
 

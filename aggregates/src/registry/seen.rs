@@ -46,12 +46,21 @@ const BEGINNING: Timestamp = Timestamp::from_micros(946_684_800_000_000);
 /// The stream of what was seen of a package, given by its normalised name. A name too long for a
 /// stream is found by its hash: no package is called like `~` and 64 digits.
 pub fn stream(ecosystem: Ecosystem, package: &str) -> Result<StreamName, StreamNameFault> {
-    let name = format!("{FOLDER}{ecosystem}/{package}");
+    stream_in(FOLDER, ecosystem, package)
+}
+
+/// The stream of a package in a folder of such streams.
+pub(super) fn stream_in(
+    folder: &str,
+    ecosystem: Ecosystem,
+    package: &str,
+) -> Result<StreamName, StreamNameFault> {
+    let name = format!("{folder}{ecosystem}/{package}");
     if name.len() <= MAX_STREAM_BYTES {
         return StreamName::new(name);
     }
     let hash = blake3::hash(package.as_bytes()).to_hex();
-    StreamName::new(format!("{FOLDER}{ecosystem}/~{hash}"))
+    StreamName::new(format!("{folder}{ecosystem}/~{hash}"))
 }
 
 /// The machine that remembers what was seen of one package.

@@ -29,6 +29,9 @@ pub const MINIMUM_AGE: &str = "minimum-age";
 /// The source that speaks for the profile of a token.
 pub const PROFILE: &str = "profile";
 
+/// The source that speaks for digests that changed.
+pub const INTEGRITY: &str = "integrity";
+
 /// The source that speaks for names that are reserved.
 pub const RESERVED: &str = "reserved";
 

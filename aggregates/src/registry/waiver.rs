@@ -19,7 +19,7 @@ use super::{
     constraint::{Constraint, ConstraintFault},
     name::pattern::Pattern,
     short,
-    verdict::Candidate,
+    verdict::{Candidate, INTEGRITY},
 };
 use crate::machine::{Context, Decision, Machine};
 
@@ -303,7 +303,8 @@ fn request(
         return Decision::refuse(Refusal::TooMany);
     }
     let (waiver, requested_by) = (waiver.clone(), by.to_owned());
-    if second_person || waiver.waives.iter().any(|id| id.starts_with("MAL-")) {
+    let grave = |id: &String| id.starts_with("MAL-") || id == INTEGRITY;
+    if second_person || waiver.waives.iter().any(grave) {
         Decision::accept(WaiverRequested { waiver, requested_by })
     } else {
         Decision::accept(WaiverGranted { waiver, granted_by: by.to_owned(), requested_by })

@@ -68,6 +68,17 @@ pub struct Wanted {
 }
 
 impl Wanted {
+    /// What is promised of it, where only the very same bytes fit that: `sha256 …`, `h1 …`.
+    #[must_use]
+    pub fn pinned(&self) -> Option<String> {
+        let promise = || {
+            let promise = self.promise.as_ref().filter(|promise| promise.strong());
+            promise.map(ToString::to_string)
+        };
+        let sha256 = self.sha256.map(|sha256| format!("sha256 {}", hex::encode(sha256)));
+        sha256.or_else(promise).or_else(|| self.shape.tag().map(|sum| format!("h1 {sum}")))
+    }
+
     /// Whether its bytes can be verified so well that they may be kept.
     #[must_use]
     pub fn can_be_kept(&self) -> bool {

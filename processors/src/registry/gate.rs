@@ -21,6 +21,7 @@ use weir_aggregates::registry::{
     dossier::Dossier,
     facts::Facts,
     name::normalise,
+    pins::Refusal,
     verdict::{Candidate, Objection, Verdict},
     version::Version,
 };
@@ -38,6 +39,7 @@ use super::{
     documents::DocumentsFault,
     download::{Bounds, DownloadFault, Downloads, Opened, Wanted, read},
     ledger::{Ledger, List, SpendFault},
+    pins::Pins,
     policy::{Policy, Unreadable},
     renderings::Rendering,
     setup::Parts,
@@ -153,6 +155,7 @@ pub struct Gate<C, V> {
     ledger: Arc<Ledger>,
     counters: Arc<Counters>,
     sightings: Sightings,
+    pins: Pins,
     instance: Uuid,
     voice: PhantomData<V>,
 }
@@ -177,6 +180,7 @@ impl<C: CachePlugin, V: Voice> Gate<C, V> {
             ledger,
             counters,
             sightings: Sightings::default(),
+            pins: Pins::default(),
             voice: PhantomData,
         }
     }
@@ -341,12 +345,21 @@ impl<C: CachePlugin, V: Voice> Gate<C, V> {
         if asking.head {
             return self.head(artifact, asking).await;
         }
+        let changed = self.changed(artifact, caller).await?;
+        if let Some(refusal) = &changed {
+            verdict = dossier.judge_changed(&artifact.candidate(), refusal);
+            self.passing(&verdict, artifact, &dossier, asking, caller, &instead).await?;
+        }
         let opened = self.downloads.open(&artifact.wanted, caller, &asking.trail).await;
         let opened = opened.map_err(|fault| Self::no_file(&fault))?;
         // The rules may have changed while the upstream was asked.
         let now = self.about(&artifact.package, asking, caller)?;
         if now.key != dossier.key {
             verdict = self.judged(artifact, &now, asking, caller, &instead).await?;
+            if let Some(refusal) = &changed {
+                verdict = now.judge_changed(&artifact.candidate(), refusal);
+                self.passing(&verdict, artifact, &now, asking, caller, &instead).await?;
+            }
         }
         let counted = now.profile().is_some_and(|profile| profile.quota.bytes_per_day.is_some());
         let size = match &opened {
@@ -452,13 +465,43 @@ impl<C: CachePlugin, V: Voice> Gate<C, V> {
         I: Future<Output = Option<String>> + Send,
     {
         let verdict = dossier.judge(&artifact.candidate());
-        if let Verdict::Block(objection) = &verdict {
-            let instead = instead(Arc::clone(dossier)).await;
-            let refused =
-                self.refuse(artifact, dossier, objection, asking, caller, instead).await?;
-            return Err(Box::new(refused));
-        }
+        self.passing(&verdict, artifact, dossier, asking, caller, instead).await?;
         Ok(verdict)
+    }
+
+    /// Refuses what a verdict does not let pass.
+    async fn passing<I>(
+        &self,
+        verdict: &Verdict,
+        artifact: &Artifact,
+        dossier: &Arc<Dossier>,
+        asking: &Asking,
+        caller: &Caller,
+        instead: &(impl Fn(Arc<Dossier>) -> I + Send + Sync),
+    ) -> Result<(), Otherwise>
+    where
+        I: Future<Output = Option<String>> + Send,
+    {
+        let Some(objection) = verdict.refusal() else { return Ok(()) };
+        let instead = instead(Arc::clone(dossier)).await;
+        Err(Box::new(self.refuse(artifact, dossier, objection, asking, caller, instead).await?))
+    }
+
+    /// Whether something else was promised of a file when it was first let through. What is called by
+    /// its digest cannot change, and of a Go module only what a checksum database says is compared.
+    async fn changed(
+        &self,
+        artifact: &Artifact,
+        caller: &Caller,
+    ) -> Result<Option<Refusal>, Otherwise> {
+        let told = artifact.wanted.pinned().is_some();
+        match self.ecosystem {
+            Ecosystem::Docker => return Ok(None),
+            Ecosystem::Go if !told => return Ok(None),
+            Ecosystem::Go | Ecosystem::Pypi | Ecosystem::Npm | Ecosystem::Cargo => {}
+        }
+        let pinned = self.pins.pin(&self.ledger, artifact, caller).await;
+        pinned.map_err(|fault| Self::unrecorded(&fault))
     }
 
     /// Refuses a package that is reserved, on record, before anybody outside hears of it. `what` says

@@ -11,6 +11,7 @@ use std::{
 #[cfg(test)]
 use weir_aggregates::machine::{Context, Machine as _};
 use weir_aggregates::registry::{
+    pins::{self, Pin, Pinning},
     quota::{Refusal, Spend, Spending},
     seen::{self, Look, State, Watching},
 };
@@ -45,6 +46,9 @@ pub struct Ledger {
     book: Book,
     recorded: Mutex<Lru<CommandKey, ()>>,
     turns: Turns,
+    /// What a test need not look at.
+    #[cfg(test)]
+    pinned: Mutex<Vec<Event>>,
 }
 
 #[derive(Debug)]
@@ -73,6 +77,9 @@ pub enum LedgerFault {
     /// What was seen could not be recorded.
     #[error("could not record which versions were seen")]
     Seen(#[from] ExecuteFault<Infallible>),
+    /// What a file is could not be recorded.
+    #[error("could not record the digest of a file")]
+    Pinned(#[source] Box<ExecuteFault<pins::Refusal>>),
     /// No stream has this name.
     #[error(transparent)]
     Stream(#[from] StreamNameFault),
@@ -92,8 +99,14 @@ pub enum SpendFault {
 impl Ledger {
     /// The way through a door.
     pub fn new(ecosystem: Ecosystem, door: Door) -> Self {
-        let recorded = Mutex::new(Lru::new(MAX_REMEMBERED));
-        Self { ecosystem, book: Book::Door(door), recorded, turns: Turns::default() }
+        Self {
+            ecosystem,
+            book: Book::Door(door),
+            recorded: Mutex::new(Lru::new(MAX_REMEMBERED)),
+            turns: Turns::default(),
+            #[cfg(test)]
+            pinned: Mutex::default(),
+        }
     }
 
     /// Whose decisions they are.
@@ -203,6 +216,28 @@ impl Ledger {
         }
     }
 
+    /// Records the digest of a file where it is the first, and says so where it was another.
+    pub async fn pin(
+        &self,
+        package: String,
+        file: String,
+        digest: Option<String>,
+        caller: &Caller,
+    ) -> Result<Option<pins::Refusal>, LedgerFault> {
+        let ecosystem = self.ecosystem;
+        let stream = pins::stream(ecosystem, &package)?;
+        let pin = Pin { ecosystem, package, file, digest };
+        match &self.book {
+            Book::Door(door) => match door.execute::<Pinning>(&stream, &pin, caller, None).await {
+                Ok(_) => Ok(None),
+                Err(ExecuteFault::Refused(refusal)) => Ok(Some(refusal)),
+                Err(fault) => Err(LedgerFault::Pinned(Box::new(fault))),
+            },
+            #[cfg(test)]
+            Book::Memory(_, _) => Ok(testing::pin(&mut locked(&self.pinned), &pin)),
+        }
+    }
+
     /// Records that a list was filtered: once for each principal, kind of list, package and what is
     /// known of it (its key), on whichever instance, before or after a restart. Says whether this was the first
     /// time, as far as this process knows.
@@ -278,8 +313,14 @@ impl Ledger {
     /// The same, of any ecosystem.
     pub(crate) fn in_memory_of(ecosystem: Ecosystem) -> Self {
         let book = Book::Memory(Mutex::new(Some(Vec::new())), std::sync::atomic::AtomicI64::new(0));
-        let recorded = Mutex::new(Lru::new(MAX_REMEMBERED));
-        Self { ecosystem, book, recorded, turns: Turns::default() }
+        Self {
+            ecosystem,
+            book,
+            recorded: Mutex::new(Lru::new(MAX_REMEMBERED)),
+            turns: Turns::default(),
+            #[cfg(test)]
+            pinned: Mutex::default(),
+        }
     }
 
     /// What was recorded.
@@ -306,6 +347,15 @@ mod testing {
     use weir_aggregates::machine::{Context, Machine as _, fold};
 
     use super::*;
+
+    /// Judges a pin as a door does.
+    pub(super) fn pin(events: &mut Vec<Event>, pin: &Pin) -> Option<pins::Refusal> {
+        let ours = |event: &&Event| matches!(event, Event::DigestPinned(pinned) if pinned.package == pin.package);
+        let state = fold::<Pinning>(events.iter().filter(ours));
+        let decision = Pinning::decide(&state, pin, &Context { now: Timestamp::EPOCH });
+        events.extend(decision.events);
+        decision.refusal
+    }
 
     /// Judges a look as a door does.
     pub(super) fn look(events: &mut Vec<Event>, look: &Look, now: Timestamp) -> State {

@@ -128,3 +128,17 @@ async fn a_version_newer_than_the_list_is_found_by_asking_again() {
     weir.publish("serde", &["1.0.0", "1.1.0"]);
     assert_eq!(weir.get("/crates/serde/1.1.0/download").await.status, StatusCode::OK);
 }
+
+#[tokio::test]
+async fn a_crate_whose_checksum_changes_is_refused() {
+    let weir = Weir::open_with(|config| config.keeping.ttl = std::time::Duration::ZERO).await;
+    weir.publish("serde", &["1.0.0"]);
+    let path = "/crates/serde/1.0.0/download";
+    assert_eq!(weir.get(path).await.status, http::StatusCode::OK);
+    let list = super::super::testing::list("serde", &["1.0.0"]);
+    let at = list.find("\"cksum\":\"").unwrap() + "\"cksum\":\"".len();
+    weir.put_list("serde", &format!("{}{}{}", &list[..at], "07".repeat(32), &list[at + 64..]));
+    let refused = weir.get(path).await;
+    assert_eq!(refused.status, http::StatusCode::FORBIDDEN);
+    assert!(text(refused).await.contains("its digest changed"));
+}

@@ -295,3 +295,24 @@ async fn a_length_that_lies_is_no_clean_end() {
     }
     assert_eq!(weir.plugin.cache().stats().entries, 0);
 }
+
+#[tokio::test]
+async fn a_tarball_whose_integrity_changes_is_refused() {
+    let weir = Weir::start_with(|config| config.keeping.ttl = std::time::Duration::ZERO).await;
+    let path = "/left-pad/-/left-pad-1.0.0.tgz";
+    let put = |bytes: &[u8]| {
+        weir.upstream.put("/t.tgz", Canned::new(bytes.to_vec()));
+        let url = weir.upstream.url("/t.tgz");
+        let dist = serde_json::json!({"tarball": url.as_str(), "integrity": integrity(bytes)});
+        let packument =
+            serde_json::json!({"name": "left-pad", "versions": {"1.0.0": {"dist": dist}}});
+        weir.upstream.packument("left-pad", &packument);
+    };
+    put(b"as it was published");
+    assert_eq!(weir.get(path).await.status, http::StatusCode::OK);
+    put(b"something else");
+    let refused = weir.get(path).await;
+    assert_eq!(refused.status, http::StatusCode::FORBIDDEN);
+    let told = error(refused).await;
+    assert!(told.contains("its digest changed") && told.contains("sha512"), "{told}");
+}

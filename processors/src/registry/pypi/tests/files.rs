@@ -406,7 +406,7 @@ async fn another_strong_hash_verifies_a_file_as_well() {
         _ => None,
     });
     assert_eq!(stored, Some(hex::encode(Sha256::digest(b"good!"))));
-    // Another promise is another file.
+    // Another promise is another file, and no other file takes the place of one.
     let newer = hex::encode(Sha512::digest(b"newer"));
     let other = Weir::start_with(|config| config.keeping.ttl = Duration::ZERO).await;
     promise_by(&other, "sha512", &hex::encode(Sha512::digest(b"good!")));
@@ -414,7 +414,9 @@ async fn another_strong_hash_verifies_a_file_as_well() {
     assert_eq!(body(other.get(FILE).await).await.unwrap(), "good!");
     promise_by(&other, "sha512", &newer);
     other.upstream.put(UPSTREAM, Canned::new("newer"));
-    assert_eq!(body(other.get(FILE).await).await.unwrap(), "newer");
+    let refused = other.get(FILE).await;
+    assert_eq!(refused.status, StatusCode::FORBIDDEN);
+    assert!(text(refused).await.contains("its digest changed"));
 }
 
 #[tokio::test]
@@ -438,4 +440,38 @@ async fn a_weak_hash_is_verified_but_nothing_is_kept_by_it() {
         assert_eq!(weir.upstream.n_asked(UPSTREAM), n);
     }
     assert_eq!(weir.plugin.cache().stats().entries, 0);
+}
+
+#[tokio::test]
+async fn a_file_whose_digest_changes_or_is_lost_is_refused_with_both_digests() {
+    let weir = Weir::start_with(|config| config.keeping.ttl = std::time::Duration::ZERO).await;
+    let path = "/files/six/six-1.0.tar.gz";
+    let page = |hashes: serde_json::Value| {
+        let file = serde_json::json!({"filename": "six-1.0.tar.gz", "hashes": hashes,
+            "url": "../../packages/six-1.0.tar.gz"});
+        weir.upstream.page("six", &serde_json::json!({"name": "six", "files": [file]}));
+    };
+    weir.upstream.project("six", &["1.0"]);
+    assert_eq!(text(weir.get(path).await).await.as_bytes(), content("six-1.0.tar.gz"));
+    weir.until("kept", || weir.recorded().contains(&"stored")).await;
+    let other = hex::encode([7; 32]);
+    for hashes in [serde_json::json!({"sha256": other}), serde_json::json!({})] {
+        page(hashes);
+        let refused = weir.get(path).await;
+        assert_eq!(refused.status, http::StatusCode::FORBIDDEN);
+        assert!(refused.reason.as_deref().unwrap().contains("its digest changed"));
+        let told = text(refused).await;
+        assert!(told.contains("then (integrity)"), "{told}");
+    }
+    let events = weir.events();
+    let blocked = events.iter().find_map(|event| match event {
+        weir_events::registry::Event::PackageBlocked(blocked) => Some(blocked),
+        _ => None,
+    });
+    let blocked = blocked.unwrap();
+    assert_eq!(blocked.source, "integrity");
+    assert!(blocked.reason.contains(&format!("sha256 {other} now")), "{}", blocked.reason);
+    // What it was before, it may be again.
+    weir.upstream.project("six", &["1.0"]);
+    assert_eq!(weir.get(path).await.status, http::StatusCode::OK);
 }
