@@ -195,12 +195,14 @@ const REPORTS: [Report; 30] = [
         &[("P/hostile.rs", "a_file_that_was_published_again_is_not_given_as_it_was_before")],
     ),
     (
-        "names of our own are nobody else's: one upstream, patterns, private modules",
+        "names of our own are nobody else's, and nobody outside hears of them",
         &[
+            ("P/pypi/tests/pages.rs", "what_is_reserved_is_refused_and_nobody_outside_hears_of_it"),
             (
-                "aggregates/src/registry/name/pattern.rs",
-                "a_pattern_fits_names_as_its_ecosystem_compares_them",
+                "P/npm/tests/packages.rs",
+                "what_is_reserved_is_refused_and_nobody_outside_hears_of_it",
             ),
+            ("P/pypi/render.rs", "what_an_index_says_of_other_indexes_is_passed_on"),
             ("P/go/sumdb.rs", "private_patterns_are_those_of_the_go_command"),
         ],
     ),
