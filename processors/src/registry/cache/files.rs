@@ -42,7 +42,7 @@ struct Inner {
     teller: Teller,
     forgotten: Oblivion,
     watch: Watch,
-    /// When the index was last compared with the disk; held while it is.
+    /// When the index was last compared with the disk; held while it is, and while room is made.
     compared: Mutex<Option<Instant>>,
 }
 
@@ -212,11 +212,17 @@ impl Inner {
 
     /// Notes an artifact as used now, and forgets what there is no more room for.
     fn admit(&self, key: &CacheKey, meta: Meta) -> io::Result<()> {
-        let size = meta.size;
-        let mut index = self.index();
-        if index.get(key).is_some_and(|known| *known == meta) {
+        if self.index().get(key).is_some_and(|known| *known == meta) {
             return Ok(());
         }
+        // What is on its way out must not look like news to who compares.
+        let _alone = self.compared.lock().unwrap_or_else(PoisonError::into_inner);
+        self.admit_alone(key, meta)
+    }
+
+    fn admit_alone(&self, key: &CacheKey, meta: Meta) -> io::Result<()> {
+        let size = meta.size;
+        let mut index = self.index();
         let gone = index.put(key.clone(), meta, size);
         let kept = index.get(key).is_some();
         drop(index);
@@ -267,6 +273,8 @@ impl Inner {
                 self.teller.tell(Evicted { key, meta, cause });
             }
         }
+        // Whoever shares the folder may have filled it beyond the bound meanwhile.
+        self.compare()?;
         Ok(n_removed)
     }
 
@@ -327,8 +335,8 @@ impl Inner {
         let (news, there) = repair::news(&self.root, known)?;
         let missing = self.index().keys().filter(|key| !there.contains(*key)).cloned().collect();
         self.drop_missing(missing);
-        for (key, meta) in news {
-            self.admit(&key, meta)?;
+        for (key, meta) in news.into_iter().filter(|(key, _)| self.holds(key)) {
+            self.admit_alone(&key, meta)?;
         }
         *compared = Some(Instant::now());
         Ok(())
@@ -707,6 +715,11 @@ mod tests {
         let kept = |census: &Census| census.kept.get(&Ecosystem::Pypi).map_or(0, |kept| kept.n);
         assert_eq!(kept(&ours.census().await.unwrap()), 2, "the third had to go");
         assert_eq!(kept(&other.census().await.unwrap()), 2);
+        // The keeper's round is enough, also when nobody looks.
+        let (third, _) = open(root.path(), 10).await;
+        put(&ours, "d", &[0; 4]).await;
+        third.purge_expired(Timestamp::EPOCH).await.unwrap();
+        assert_eq!(third.stats().size_bytes, 8);
         assert_eq!(ours.purge(everything()).await.unwrap().n_files, 2);
         assert_eq!(other.purge(everything()).await.unwrap().n_files, 0);
         assert_eq!((ours.stats().entries, other.stats().entries), (0, 0));

@@ -191,3 +191,53 @@ async fn a_purge_reaches_instances_that_share_the_folder_have_their_own_or_were_
     }
     assert_eq!(index.asked(&upstream("1.16.0")), 4, "fetched anew, once for each folder");
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn two_instances_that_share_a_folder_keep_to_its_bound_under_load_and_whoever_was_pushed_out_comes_again()
+ {
+    let index = Index::start().await;
+    let versions: Vec<String> = (0..24).map(|n| format!("1.{n}")).collect();
+    index.project("six", &versions.iter().map(String::as_str).collect::<Vec<_>>());
+    // Room for five files of 100,000 bytes.
+    let place = Place::on_a_test_database().await.upstream(&index.simple);
+    let place = place.setting("cache:\n  max_size: 550kB\n");
+    let (one, near) = (place.start(Part::Up).await, place.start(Part::Api).await);
+    let two = one.client.at(&near.url);
+    let each = versions.iter().enumerate().map(|(n, version)| {
+        let client = if n % 2 == 0 { &one.client } else { &two };
+        async move { (version, client.get(&file(version)).await) }
+    });
+    for (version, answer) in futures_util::future::join_all(each).await {
+        answer.has(200);
+        assert_eq!(answer.body.as_bytes(), content(&format!("six-{version}.tar.gz")), "{version}");
+    }
+    for client in [&one.client, &two] {
+        until("the bound holds on both", async || {
+            let stats = stats(client).await;
+            let files = &stats["total"]["files"];
+            let fits = files["size_bytes"].as_u64().is_some_and(|size| size <= 550_000);
+            if fits && files["n"].as_u64() <= Some(5) { Ok(()) } else { Err(stats) }
+        })
+        .await;
+    }
+    let folder = place.data_dir().join("cache/files/pypi/six");
+    let bodies = || {
+        let all = std::fs::read_dir(&folder).expect("the folder");
+        let names = all.map(|entry| entry.expect("an entry").file_name());
+        names.filter(|name| !name.to_string_lossy().ends_with(".json")).count()
+    };
+    until("the bound holds on disk", async || {
+        // Each looks at what the other has put there.
+        stats(&one.client).await;
+        stats(&two).await;
+        if bodies() <= 5 { Ok(()) } else { Err(bodies()) }
+    })
+    .await;
+    let counted = [stats(&one.client).await, stats(&two).await];
+    let forgotten = counted.iter().map(|of| of["total"]["evictions"]["lru"].as_u64());
+    let forgotten: u64 = forgotten.map(|n| n.expect("a number")).sum();
+    assert!(forgotten >= 19, "{counted:?}");
+    for version in &versions {
+        one.client.get(&file(version)).await.has(200);
+    }
+}
