@@ -83,7 +83,7 @@ function whatIf({ policy, days, facts }, { problem, lines }) {
     n_answered_otherwise: 4,
     n_age_unknown: 0,
     n_version_unknown: 0,
-    n_as_of: 0,
+    n_outside: 0,
     n_unreadable: 0,
     by_version: rows([
       row({ ecosystem: "npm", package: "left-pad", version: "1.2.0", source: "rules", id: "new-1", told }, 30),

@@ -6,8 +6,8 @@
 //! By the facts as they stood, it says what the policy would have done then: the facts are folded from
 //! the first event on, beside the decisions.
 //!
-//! Judged is what all tokens are judged by: what the profile of a token, a quota or a reserved name
-//! refuses stands outside of it, and is no difference. An age goes by what the registry told.
+//! Judged is what all tokens are judged by. What a quota refuses is not looked at; the profile of a token
+//! is not known here, and an age goes by what the registry told.
 
 pub mod candidate;
 mod glance;
@@ -254,8 +254,8 @@ impl Work {
             return Ok(());
         };
         let decision = match seen {
-            Seen::AsOf => {
-                self.replay.difference_mut().n_as_of += 1;
+            Seen::Outside => {
+                self.replay.difference_mut().n_outside += 1;
                 return Ok(());
             }
             Seen::Decision(decision) => decision,

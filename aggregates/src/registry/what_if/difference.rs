@@ -181,9 +181,9 @@ pub struct Difference {
     pub n_age_unknown: u64,
     /// Those whose version no file name told: whatever is said of the package is said of them.
     pub n_version_unknown: u64,
-    /// Refusals of what was not there as of the time that was asked for: no policy is about them, and
-    /// they are not judged.
-    pub n_as_of: u64,
+    /// Refusals that no policy is about: of what was not there as of the time that was asked for, of who
+    /// had their quota, or whose profile is gone. They are not judged.
+    pub n_outside: u64,
     /// Decisions that this build cannot read.
     pub n_unreadable: u64,
     /// By version, with what is said against the first.
@@ -205,7 +205,7 @@ impl Difference {
             n_answered_otherwise: 0,
             n_age_unknown: 0,
             n_version_unknown: 0,
-            n_as_of: 0,
+            n_outside: 0,
             n_unreadable: 0,
             by_version: Table::within(max_rows),
             by_who: Table::within(max_rows),

@@ -117,9 +117,9 @@ pub(super) struct WhatIfView {
     n_age_unknown: u64,
     /// Those whose version no file name told: whatever is said of the package is said of them.
     n_version_unknown: u64,
-    /// Refusals of what was not there as of the time that was asked for: no policy is about them, and
-    /// they were not judged.
-    n_as_of: u64,
+    /// Refusals that no policy is about: of what was not there as of the time that was asked for, of who
+    /// had their quota, or whose profile is gone. They were not judged.
+    n_outside: u64,
     /// Decisions that this build cannot read.
     n_unreadable: u64,
     /// What would be other, by version.
@@ -241,7 +241,7 @@ impl WhatIfView {
             n_answered_otherwise: difference.n_answered_otherwise,
             n_age_unknown: difference.n_age_unknown,
             n_version_unknown: difference.n_version_unknown,
-            n_as_of: difference.n_as_of,
+            n_outside: difference.n_outside,
             n_unreadable: difference.n_unreadable,
             by_version: rows(&difference.by_version, limit, |of, changed, cause| {
                 let objection = cause.as_deref();

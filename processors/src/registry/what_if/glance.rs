@@ -4,12 +4,17 @@ use std::borrow::Cow;
 
 use serde::Deserialize;
 use weir_aggregates::registry::{
-    verdict::AS_OF,
+    canary,
+    verdict::{AS_OF, PROFILE, QUOTA},
     what_if::{Decision, Outcome},
 };
 use weir_events::{envelope::Recorded, registry::Ecosystem, timestamp::Timestamp, upcast};
 
 use crate::caller::Caller;
+
+/// Sources whose refusals no policy is about: what was not there as of a time, the end of a quota, a
+/// profile that is gone, and what only proves that a client asks here.
+const OUTSIDE: [&str; 4] = [AS_OF, QUOTA, PROFILE, canary::SOURCE];
 
 /// What of `PackageAllowed` and `PackageBlocked` counts.
 #[derive(Debug, Deserialize)]
@@ -35,8 +40,8 @@ struct Named<'a> {
 pub(super) enum Seen<'a> {
     /// A decision.
     Decision(Decision<'a>),
-    /// A refusal that no policy is about: it was not there as of the time that was asked for.
-    AsOf,
+    /// A refusal that no policy is about.
+    Outside,
 }
 
 impl Glance<'_> {
@@ -50,8 +55,8 @@ impl Glance<'_> {
         let glance: Glance<'a> = rmp_serde::from_slice(payload).ok()?;
         let Named { principal, actor } = rmp_serde::from_slice(&event.meta).ok()?;
         let Glance { ecosystem, package, version, published_at, source } = glance;
-        if source == Some(AS_OF) {
-            return Some(Seen::AsOf);
+        if source.is_some_and(|source| OUTSIDE.contains(&source)) {
+            return Some(Seen::Outside);
         }
         Some(Seen::Decision(Decision {
             ecosystem,

@@ -132,6 +132,7 @@ fn what_is_too_old_or_about_no_policy_or_cannot_be_read_is_not_judged() {
     let page = [
         recorded(1, &allowed("a", "1.0.0"), 1_001),
         recorded(2, &blocked("as-of"), 1),
+        recorded(2, &blocked("quota"), 1),
         garbage,
         newer,
         recorded(5, &allowed("a", "1.0.0"), 1_000),
@@ -139,7 +140,7 @@ fn what_is_too_old_or_about_no_policy_or_cannot_be_read_is_not_judged() {
     let all = trial(&[rule_of(NPM, 1, "*", "*", Mask::Mark)], &[]);
     let difference = tried(all, Known::Then(Box::default()), &page);
     assert_eq!((difference.n_judged, difference.n_newly_blocked), (1, 1));
-    assert_eq!((difference.n_as_of, difference.n_unreadable), (1, 2));
+    assert_eq!((difference.n_outside, difference.n_unreadable), (2, 2));
     let who = difference.by_who.rows();
     assert_eq!((who[0].0.principal.as_str(), who[0].0.token.as_deref()), ("ci", Some("0a")));
 }

@@ -34,7 +34,7 @@ pub(super) fn told(answer: &Value) -> String {
     line("n_answered_otherwise", "were answered otherwise than the policy in force answers them");
     line("n_age_unknown", "are too young, for nobody told their age");
     line("n_version_unknown", "have no version that a file's name tells");
-    line("n_as_of", "were refused because they were not there as of a date: not judged");
+    line("n_outside", "were refused by what is no policy, a quota or a date: not judged");
     line("n_unreadable", "cannot be read by the server's build: not judged");
     if answer["complete"] == false {
         out.push_str("\nthe time ran out: the latest decisions were not judged");
@@ -103,7 +103,7 @@ mod tests {
     fn a_person_is_told_the_difference_and_what_is_not_known() {
         let answer = json!({
             "since": "2026-11-01T00:00:00Z", "facts": "today", "n_judged": 2000,
-            "n_newly_blocked": 3, "n_newly_allowed": 1, "n_age_unknown": 4, "n_as_of": 0,
+            "n_newly_blocked": 3, "n_newly_allowed": 1, "n_age_unknown": 4, "n_outside": 0,
             "in_force": {"passing": 1990, "warned": 0, "refused": 10},
             "tried": {"passing": 1980, "warned": 8, "refused": 12},
             "complete": false, "by_one_policy": true, "rate": 4000, "duration_ms": 500,
@@ -130,7 +130,7 @@ mod tests {
         ] {
             assert!(told.contains(words), "{words}: {told}");
         }
-        for absent in ["as of a date", "became another", "\u{1b}"] {
+        for absent in ["no policy", "became another", "\u{1b}"] {
             assert!(!told.contains(absent), "{absent}: {told}");
         }
     }
