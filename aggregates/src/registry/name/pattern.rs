@@ -78,18 +78,27 @@ impl Pattern {
 }
 
 /// Whether some name fits: proven by finding one. The holes are filled in the few ways in which
-/// names of any ecosystem go on, the first one also as a name begins.
+/// names of any ecosystem go on: the first one also as a name begins, and at most one of the others
+/// with the `/` that some names have once.
 fn can_match(ecosystem: Ecosystem, text: &str) -> bool {
     const FIRST: [&str; 6] = ["", "a", "a/a", "@a", "@a/a", "a.a/a"];
-    const OTHERS: [&str; 3] = ["", "a", "a/a"];
-    let Some((head, tail)) = text.split_once('*') else {
-        return well_formed(ecosystem, text);
+    const OTHERS: [&str; 2] = ["", "a"];
+    let mut parts = text.split('*');
+    let head = parts.next().unwrap_or_default();
+    let Some(second) = parts.next() else { return well_formed(ecosystem, text) };
+    let tail: Vec<&str> = parts.collect();
+    let filled = |first: &str, other: &str, slash: Option<usize>| {
+        let mut name = [head, first, second].concat();
+        for (nth, part) in tail.iter().enumerate() {
+            name.push_str(if slash == Some(nth) { "a/a" } else { other });
+            name.push_str(part);
+        }
+        well_formed(ecosystem, &name)
     };
-    FIRST.iter().any(|first| {
-        OTHERS.iter().any(|other| {
-            well_formed(ecosystem, &format!("{head}{first}{}", tail.replace('*', other)))
-        })
-    })
+    let slashes = || std::iter::once(None).chain((0..tail.len()).map(Some));
+    FIRST
+        .iter()
+        .any(|first| OTHERS.iter().any(|other| slashes().any(|slash| filled(first, other, slash))))
 }
 
 /// Whether a text fits a pattern of literal pieces with `*` between them.
@@ -193,7 +202,10 @@ mod tests {
             ),
             (
                 Ecosystem::Npm,
-                &["*", "@scope/*", "@*", "@*/*", "*scope/x", "*/x-*", "*/x", "left-pad", "@a*b"],
+                &[
+                    "*", "@scope/*", "@*", "@*/*", "*scope/x", "*/x-*", "*/x", "left-pad", "@a*b",
+                    "*@*a*",
+                ],
                 &["@scope", "a/b", "@/x", "@a/*/c", ".x*", "a?b", "ä"],
             ),
             (
