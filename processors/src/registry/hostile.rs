@@ -298,9 +298,10 @@ async fn a_file_that_is_none_never_ends_well_is_not_kept_and_does_not_displace_t
     files::<Docker<FileCache>>(docker).await;
 }
 
-/// Another file under a name that is kept already: the list decides which one it is.
+/// Another file under a name that was let through already: neither the one that is kept, for the list
+/// says that it is another, nor that, for nobody publishes a file twice.
 #[tokio::test]
-async fn a_file_that_was_published_again_is_not_given_as_it_was_before() {
+async fn a_file_that_was_published_again_is_given_neither_as_it_was_nor_as_it_is() {
     let weir = hasty::<Pypi<FileCache>>(LONG).await;
     let mut package = pypi(&weir.upstream);
     package.put(&weir.upstream);
@@ -310,7 +311,13 @@ async fn a_file_that_was_published_again_is_not_given_as_it_was_before() {
     let again = b"the same name again".to_vec();
     let of = |content: &[u8]| hex::encode(Sha256::digest(content));
     package.listed = listed.replace(&of(&package.content), &of(&again)).into_bytes();
+    let before = of(&package.content);
     package.content = again;
     package.put(&weir.upstream);
-    assert_eq!(body(weir.get(&package.file).await).await.unwrap(), package.content);
+    let answer = weir.get(&package.file).await;
+    assert_eq!(answer.status, StatusCode::FORBIDDEN);
+    let said = String::from_utf8(body(answer).await.unwrap().to_vec()).unwrap();
+    for words in [before, of(&package.content), "(integrity)".to_owned()] {
+        assert!(said.contains(&words), "{said}");
+    }
 }

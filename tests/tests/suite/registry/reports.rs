@@ -192,7 +192,10 @@ const REPORTS: [Report; 30] = [
     ),
     (
         "another file under a name that is known is another file",
-        &[("P/hostile.rs", "a_file_that_was_published_again_is_not_given_as_it_was_before")],
+        &[(
+            "P/hostile.rs",
+            "a_file_that_was_published_again_is_given_neither_as_it_was_nor_as_it_is",
+        )],
     ),
     (
         "names of our own are nobody else's, and nobody outside hears of them",
