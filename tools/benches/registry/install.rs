@@ -98,6 +98,7 @@ async fn measure(
         options,
         client,
         packages: client.of(effort),
+        direct: direct.clone(),
         folder: options.scratch.join(format!("install-{}", client.ecosystem)),
         nth: Cell::new(0),
     };
@@ -149,6 +150,8 @@ struct Bench<'a> {
     options: &'a Options,
     client: Client,
     packages: &'static [&'static str],
+    /// The registry itself.
+    direct: String,
     folder: PathBuf,
     nth: Cell<usize>,
 }
@@ -210,6 +213,7 @@ impl Bench<'_> {
         Ok(command)
     }
 
+    #[expect(clippy::disallowed_methods, reason = "what cargo itself reads, not Weir")]
     fn cargo(&self, folder: &Path, registry: &str) -> Result<Command, Fault> {
         let dependencies: String =
             self.packages.iter().flat_map(|package| [*package, " = \"*\"\n"]).collect();
@@ -219,12 +223,22 @@ impl Bench<'_> {
         fs::write(folder.join("src/lib.rs"), "")?;
         fs::write(folder.join("Cargo.toml"), format!("{manifest}[dependencies]\n{dependencies}"))?;
         fs::create_dir_all(folder.join("home"))?;
-        let sparse = if registry.starts_with("sparse+") { "" } else { "sparse+" };
-        let config = format!(
-            "[source.crates-io]\nreplace-with = \"measured\"\n\n\
-             [source.measured]\nregistry = \"{sparse}{registry}/\"\n"
-        );
-        fs::write(folder.join("home/config.toml"), config)?;
+        let config = folder.join("home/config.toml");
+        if registry == self.direct {
+            // What this machine's cargo asks: what its user has set, or nothing.
+            let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
+            let home = home.or_else(|| std::env::home_dir().map(|home| home.join(".cargo")));
+            let own = home.map(|home| home.join("config.toml")).filter(|own| own.exists());
+            if let Some(own) = own {
+                fs::copy(own, config)?;
+            }
+        } else {
+            let replaced = format!(
+                "[source.crates-io]\nreplace-with = \"measured\"\n\n\
+                 [source.measured]\nregistry = \"sparse+{registry}/\"\n"
+            );
+            fs::write(config, replaced)?;
+        }
         let mut command = Command::new("cargo");
         command.arg("fetch").env("CARGO_HOME", folder.join("home"));
         // Set by the cargo that runs this.

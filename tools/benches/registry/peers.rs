@@ -114,7 +114,8 @@ fn verdaccio(
     address: SocketAddr,
     upstream: &str,
 ) -> Result<Command, Fault> {
-    let script = installed(peers.join("npm/node_modules/verdaccio/bin/verdaccio"), "Verdaccio")?;
+    let script =
+        installed(peers.join("verdaccio/node_modules/verdaccio/bin/verdaccio"), "Verdaccio")?;
     // YAML has JSON within.
     let config = json!({
         "storage": folder.join("storage"),

@@ -49,14 +49,15 @@ async fn measure(options: &Options, effort: Effort, line: Line) -> Result<Line, 
     let full = Content::Of { kind: "application/zip", body: Bytes::from(archive(n_records)?) };
     let contents = [("/npm/all.zip".to_owned(), full), ("/PyPI/all.zip".to_owned(), empty)];
     let origin = Origin::start(HashMap::from(contents)).await?;
-    let address = format!("http://{}/", origin.address);
-    let variables = [
-        ("WEIR__SOURCES__OSV__ADDRESS", address.as_str()),
-        ("WEIR__SOURCES__OSV__ECOSYSTEMS", "npm,pypi"),
-        ("WEIR__SOURCES__OSV__RATE_LIMIT", "0s"),
-        ("WEIR__SOURCES__OPENSSF__ENABLED", "false"),
-    ];
-    let setup = Setup { part: "up", variables: &variables, config: None };
+    std::fs::create_dir_all(&options.scratch)?;
+    let config = options.scratch.join("sync.yaml");
+    let sources = format!(
+        "sources:\n  openssf:\n    enabled: false\n  osv:\n    address: http://{}/\n    \
+         ecosystems: [npm, pypi]\n    rate_limit: 0s\n",
+        origin.address
+    );
+    std::fs::write(&config, sources)?;
+    let setup = Setup { part: "up", variables: &[], config: Some(config) };
     let firewall = Firewall::start(options, "sync", &setup).await?;
     let took = took(&firewall, n_records).await?;
     let peak = firewall.server.peak()? / 1_024.0;
