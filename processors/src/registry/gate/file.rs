@@ -1,0 +1,150 @@
+//! Files: let through whole or in part, with their decision in the log first.
+
+use std::sync::Arc;
+
+use futures_util::StreamExt as _;
+use http::{
+    HeaderValue, StatusCode,
+    header::{
+        ACCEPT_RANGES, CACHE_CONTROL, CONTENT_LENGTH, CONTENT_RANGE, ETAG, WARNING,
+        X_CONTENT_TYPE_OPTIONS,
+    },
+};
+use weir_aggregates::registry::{
+    dossier::Dossier,
+    verdict::{Objection, Verdict},
+};
+
+use super::{Artifact, Gate, Otherwise, POSITION, Voice};
+use crate::{
+    caller::Caller,
+    registry::{
+        answer::{Answer, Body},
+        asking::Asking,
+        cache::CachePlugin,
+        download::{Opened, read},
+    },
+};
+
+impl<C: CachePlugin, V: Voice> Gate<C, V> {
+    /// Lets a file through, or refuses it. `instead` says which version may be had, for the refusal.
+    pub async fn file<I>(
+        &self,
+        artifact: &Artifact,
+        asking: &Asking,
+        caller: &Caller,
+        instead: impl Fn(Arc<Dossier>) -> I + Send + Sync,
+    ) -> Result<Answer, Otherwise>
+    where
+        I: Future<Output = Option<String>> + Send,
+    {
+        let dossier = self.about(&artifact.package, asking, caller)?;
+        let mut verdict = self.judged(artifact, &dossier, asking, caller, &instead).await?;
+        let etag = artifact.etag();
+        if etag.as_ref().is_some_and(|etag| asking.has(etag)) {
+            return Ok(headed(Answer::empty(StatusCode::NOT_MODIFIED), etag));
+        }
+        if asking.head {
+            return self.head(artifact, asking).await;
+        }
+        let changed = self.changed(artifact, caller).await?;
+        if let Some(refusal) = &changed {
+            verdict = dossier.judge_changed(&artifact.candidate(), refusal);
+            self.passing(&verdict, artifact, &dossier, asking, caller, &instead).await?;
+        }
+        let opened = self.downloads.open(&artifact.wanted, caller, &asking.trail).await;
+        let opened = opened.map_err(|fault| Self::no_file(&fault))?;
+        // The rules may have changed while the upstream was asked.
+        let now = self.about(&artifact.package, asking, caller)?;
+        if now.key != dossier.key {
+            verdict = self.judged(artifact, &now, asking, caller, &instead).await?;
+            if let Some(refusal) = &changed {
+                verdict = now.judge_changed(&artifact.candidate(), refusal);
+                self.passing(&verdict, artifact, &now, asking, caller, &instead).await?;
+            }
+        }
+        let counted = now.profile().is_some_and(|profile| profile.quota.bytes_per_day.is_some());
+        let size = match &opened {
+            Opened::Kept(cached) => Some(cached.meta.size),
+            Opened::Coming(transfer) if counted => transfer.measured().await,
+            Opened::Coming(transfer) => transfer.size(),
+        };
+        let known = asking.if_range.as_deref();
+        let same = known.is_none_or(|known| etag.as_ref().is_some_and(|etag| etag == known));
+        let range = match (asking.part.filter(|_| same), size) {
+            (Some(part), Some(size)) => match part.of(size) {
+                Some(range) => Some((range, size)),
+                None => return Err(Self::unsatisfiable(size)),
+            },
+            _ => None,
+        };
+        let wanted = range.as_ref().map(|(range, _)| range.end - range.start).or(size);
+        let bytes = wanted.unwrap_or(0);
+        let position = self.let_through(artifact, &now, &verdict, bytes, asking, caller).await?;
+        let content_type = artifact.wanted.content_type;
+        let answer = match range {
+            None => {
+                let body = Body::Stream(read(opened, None).boxed());
+                Answer::stream(StatusCode::OK, content_type, size, body)
+            }
+            Some((range, size)) => {
+                let length = range.end - range.start;
+                let told = format!("bytes {}-{}/{size}", range.start, range.end - 1);
+                let told = HeaderValue::try_from(told).map_err(|_| Self::unsatisfiable(size))?;
+                let body = Body::Stream(read(opened, Some(range)).boxed());
+                Answer::stream(StatusCode::PARTIAL_CONTENT, content_type, Some(length), body)
+                    .with(CONTENT_RANGE, told)
+            }
+        };
+        let answer = artifact.warned(headed(answer, etag)).with(POSITION, position.0.into());
+        Ok(match &verdict {
+            Verdict::Warn(objection) => warned(answer, objection),
+            Verdict::Allow | Verdict::Excused(_) | Verdict::Block(_) => answer,
+        })
+    }
+
+    async fn head(&self, artifact: &Artifact, asking: &Asking) -> Result<Answer, Otherwise> {
+        let kept = self.downloads.kept(&artifact.wanted).await;
+        let kept = kept.map_err(|fault| Self::no_file(&fault.into()))?;
+        let size = match (kept, artifact.wanted.size) {
+            (Some(cached), _) => Some(cached.meta.size),
+            (None, Some(size)) => Some(size),
+            (None, None) => {
+                let asked = self.downloads.size(&artifact.wanted, &asking.trail).await;
+                asked.map_err(|fault| Self::no_file(&fault))?
+            }
+        };
+        let content_type = artifact.wanted.content_type;
+        let answer = Answer::stream(StatusCode::OK, content_type, size, Body::Empty);
+        Ok(artifact.warned(headed(answer, artifact.etag())))
+    }
+}
+
+/// Lets through with a word: what would be refused if it were not audited only.
+fn warned(answer: Answer, objection: &Objection) -> Answer {
+    let text: String = objection
+        .to_string()
+        .chars()
+        .map(|c| if matches!(c, ' '..='~') && c != '"' && c != '\\' { c } else { '?' })
+        .collect();
+    match HeaderValue::try_from(format!("299 - \"audited only: {text}\"")) {
+        Ok(warning) => answer.with(WARNING, warning),
+        Err(_) => answer,
+    }
+}
+
+fn headed(answer: Answer, etag: Option<HeaderValue>) -> Answer {
+    let answer = answer
+        // Clients must ask again, so that the rules of that day decide.
+        .with(CACHE_CONTROL, HeaderValue::from_static("no-cache"))
+        .with(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    let answer = if answer.headers.contains_key(CONTENT_LENGTH) {
+        answer.with(ACCEPT_RANGES, HeaderValue::from_static("bytes"))
+    } else {
+        answer
+    };
+    match etag {
+        Some(etag) => answer.with(ETAG, etag),
+        None => answer,
+    }
+}

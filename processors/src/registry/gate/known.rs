@@ -1,0 +1,86 @@
+//! What is known of a package when it is asked for: the live policy, and what this Weir saw of it.
+
+use std::sync::{Arc, RwLockReadGuard};
+
+use http::StatusCode;
+use weir_aggregates::registry::{dossier::Dossier, facts::Facts, name::normalise};
+
+use super::{Gate, Otherwise, Voice};
+use crate::{
+    caller::Caller,
+    registry::{
+        asking::Asking,
+        cache::CachePlugin,
+        policy::{Policy, Unreadable},
+        sightings::There,
+    },
+};
+
+impl<C: CachePlugin, V: Voice> Gate<C, V> {
+    /// What is known now about a package, given by its name in any spelling, for what is asked.
+    pub fn about(
+        &self,
+        package: &str,
+        asking: &Asking,
+        caller: &Caller,
+    ) -> Result<Arc<Dossier>, Otherwise> {
+        let now = self.ledger.now();
+        let about = self.policy.about(self.ecosystem, package, caller, now);
+        let mut dossier = about.map_err(|unreadable| Self::unreadable(&unreadable))?;
+        if dossier.counts_age() {
+            dossier = self.remembering(&dossier, package);
+        }
+        Ok(match asking.as_of {
+            Some(as_of) => Arc::new(Dossier::clone(&dossier).as_of(as_of)),
+            None => dossier,
+        })
+    }
+
+    /// Looks at what is there of a package, given by its normalised name, where it matters when that
+    /// was seen first: in a list, or by itself. To be done before anything asks [`Gate::about`] it.
+    pub async fn look<'a>(
+        &self,
+        package: &str,
+        list: Option<blake3::Hash>,
+        there: impl FnOnce() -> There<'a> + Send,
+        caller: &Caller,
+    ) -> Result<(), Otherwise> {
+        let known = list.is_some_and(|list| self.sightings.looked_at(package, &list));
+        if known || !self.watches()? {
+            return Ok(());
+        }
+        let looked = self.sightings.look(&self.ledger, package, list, &there(), caller).await;
+        looked.map_err(|fault| Self::unrecorded(&fault))
+    }
+
+    /// Whether it matters when the versions of packages were seen first.
+    pub fn watches(&self) -> Result<bool, Otherwise> {
+        Ok(self.facts()?.watches(self.ecosystem))
+    }
+
+    /// Whether a version was seen, as far as is known here.
+    pub fn has_seen(&self, package: &str, version: &str) -> bool {
+        self.sightings.has_seen(package, version)
+    }
+
+    /// The same dossier, with what was seen meanwhile.
+    pub fn remembering(&self, dossier: &Arc<Dossier>, package: &str) -> Arc<Dossier> {
+        let package = normalise(self.ecosystem, package);
+        Arc::new(Dossier::clone(dossier).seeing(self.sightings.known(&package)))
+    }
+
+    /// The live policy.
+    pub const fn policy(&self) -> &Policy {
+        &self.policy
+    }
+
+    /// All that is known now. Not to be held while anything is waited for.
+    pub fn facts(&self) -> Result<RwLockReadGuard<'_, Facts>, Otherwise> {
+        self.policy.facts().map_err(|unreadable| Self::unreadable(&unreadable))
+    }
+
+    fn unreadable(unreadable: &Unreadable) -> Otherwise {
+        let text = unreadable.to_string();
+        Box::new(V::say(StatusCode::SERVICE_UNAVAILABLE, &text, "Weir cannot read its rules"))
+    }
+}

@@ -1,0 +1,51 @@
+//! What a file costs of its asker's quota, and what is told to who has none of it left.
+
+use http::{HeaderValue, StatusCode, header::RETRY_AFTER};
+use weir_aggregates::registry::{
+    dossier::Dossier,
+    verdict::{Objection, Verdict},
+};
+use weir_events::position::Position;
+
+use super::{Artifact, Gate, Otherwise, POSITION, Voice};
+use crate::{
+    caller::Caller,
+    registry::{asking::Asking, cache::CachePlugin, decisions, ledger::SpendFault, stats::Count},
+};
+
+impl<C: CachePlugin, V: Voice> Gate<C, V> {
+    /// Puts on record that a file is let through, and what of a quota that costs.
+    pub(super) async fn let_through(
+        &self,
+        artifact: &Artifact,
+        dossier: &Dossier,
+        verdict: &Verdict,
+        bytes: u64,
+        asking: &Asking,
+        caller: &Caller,
+    ) -> Result<Position, Otherwise> {
+        let quota = dossier.profile().map(|profile| profile.quota).unwrap_or_default();
+        let allowed = decisions::allowed(artifact, dossier, verdict);
+        if quota.is_none() {
+            let position = self.ledger.record(allowed, caller).await;
+            return position.map_err(|fault| Self::unrecorded(&fault));
+        }
+        let refusal = match self.ledger.spend(quota, bytes, allowed, caller).await {
+            Ok(position) => return Ok(position),
+            Err(SpendFault::Ledger(fault)) => return Err(Self::unrecorded(&fault)),
+            Err(SpendFault::Spent(refusal)) => refusal,
+        };
+        self.counters.count(Count::Blocked);
+        let objection = Objection::used_up(&refusal);
+        let blocked = decisions::blocked(artifact, dossier, &objection);
+        let at = self.ledger.record(blocked, caller).await;
+        let Position(at) = at.map_err(|fault| Self::unrecorded(&fault))?;
+        let told = objection.to_string();
+        let seconds = refusal.retry_after(self.ledger.now());
+        let text = format!("{told}\nagain in {seconds} seconds\nrecorded as event {at}");
+        let answer = V::say(V::USED_UP, &text, &told).with(POSITION, at.into());
+        let says_when = V::USED_UP == StatusCode::TOO_MANY_REQUESTS && !asking.sleeps;
+        let retry_after = || HeaderValue::from(seconds);
+        Err(Box::new(if says_when { answer.with(RETRY_AFTER, retry_after()) } else { answer }))
+    }
+}
