@@ -164,7 +164,7 @@ impl<C: CachePlugin> RegistryPlugin for Docker<C> {
     fn cache_key(&self, request: &Request) -> Option<CacheKey> {
         match &request.target {
             Target::Manifest { name, reference: name::Reference::Digest(digest) }
-            | Target::Blob { name, digest } => serve::key_of(name, *digest),
+            | Target::Blob { name, digest } => serve::artifact::key_of(name, *digest),
             _ => None,
         }
     }

@@ -5,7 +5,7 @@ use std::{fs::File, io, ops::Range, os::unix::fs::FileExt as _, sync::Arc};
 use bytes::Bytes;
 use futures_util::{Stream, stream};
 
-use super::{DownloadFault, Opened, State};
+use super::{DownloadFault, Opened, transfer::State};
 
 /// How much is read at once: what a stream holds in memory.
 const PIECE_BYTES: u64 = 256 << 10;

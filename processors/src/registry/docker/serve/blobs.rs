@@ -1,0 +1,79 @@
+//! Blobs: let through for the sake of a manifest that names them.
+
+use http::{HeaderValue, StatusCode};
+
+use super::{artifact::key_of, faults::unnameable};
+use crate::{
+    caller::Caller,
+    registry::{
+        answer::Answer,
+        asking::Asking,
+        cache::CachePlugin,
+        docker::{
+            Docker, Upstream,
+            kin::Standing,
+            name::{Digest, Name},
+            upstream::{CONTENT_DIGEST, below},
+            voice::error,
+        },
+        download::Wanted,
+        gate::Otherwise,
+    },
+};
+
+impl<C: CachePlugin> Docker<C> {
+    pub(super) async fn blob(
+        &self,
+        upstream: &Upstream,
+        name: &Name,
+        digest: Digest,
+        asking: &Asking,
+        caller: &Caller,
+    ) -> Result<Answer, Otherwise> {
+        let dossier = self.gate.about(name.as_str(), asking, caller)?;
+        let named_by = self.kin.named_by(name, digest);
+        let stands = || {
+            let mut best = None;
+            for (manifest, size) in &named_by {
+                match self.standing(name, *manifest, &dossier) {
+                    Standing::Passes(by) => return Some((Standing::Passes(by), *size)),
+                    nameless @ Standing::Nameless(_) => best = Some((nameless, *size)),
+                    refused @ Standing::Refused(_) => {
+                        best.get_or_insert((refused, *size));
+                    }
+                }
+            }
+            best
+        };
+        let mut standing = stands();
+        if matches!(standing, Some((Standing::Nameless(_), _))) {
+            self.look_behind(upstream, name, &dossier, asking, caller).await?;
+            standing = stands();
+        }
+        let Some((standing, size)) = standing else {
+            let why = format!(
+                "no manifest of `{name}` that passed here names this blob; ask for its manifest \
+                 first"
+            );
+            return Err(Box::new(error(StatusCode::NOT_FOUND, "BLOB_UNKNOWN", &why)));
+        };
+        let (Standing::Passes(by) | Standing::Nameless(by) | Standing::Refused(by)) = standing;
+        let mut artifact = upstream.artifact(name, &by, None)?;
+        artifact.file = digest.to_string();
+        artifact.wanted = Wanted {
+            key: key_of(name, digest).ok_or_else(|| unnameable(name))?,
+            url: below(upstream.heads.base(), name, &format!("blobs/{digest}")),
+            sha256: Some(digest.sha256()),
+            size: Some(size),
+            content_type: "application/octet-stream",
+            accept: None,
+            ..artifact.wanted
+        };
+        let instead = |dossier| self.instead(upstream, name, asking, dossier);
+        let answer = self.gate.file(&artifact, asking, caller, instead).await?;
+        Ok(match HeaderValue::try_from(digest.to_string()) {
+            Ok(digest) => answer.with(CONTENT_DIGEST, digest),
+            Err(_) => answer,
+        })
+    }
+}

@@ -1,0 +1,72 @@
+//! What clients are told when there is nothing to serve.
+
+use http::{StatusCode, header::RETRY_AFTER};
+
+use super::behind::MAX_BLOCKED_TAGS;
+use crate::registry::{
+    cache::CachePlugin,
+    docker::{
+        name::{Digest, Name},
+        voice::{Errors, error},
+    },
+    documents::DocumentsFault,
+    download::DownloadFault,
+    gate::{Gate, Otherwise},
+};
+
+/// How many seconds a client waits when the upstream has had enough.
+const ENOUGH_SECONDS: u64 = 30;
+
+pub(super) fn unnameable(name: &Name) -> Otherwise {
+    let why = format!("the name `{name}` is too long to be kept");
+    Box::new(error(StatusCode::BAD_REQUEST, "NAME_INVALID", &why))
+}
+
+pub(super) fn too_many(name: &Name) -> Otherwise {
+    let why = format!(
+        "`{name}` has more blocked tags than Weir looks behind ({MAX_BLOCKED_TAGS}), so a digest \
+         alone is not let through; ask by a tag first"
+    );
+    Box::new(error(StatusCode::FORBIDDEN, "DENIED", &why).because(&why))
+}
+
+pub(super) fn unreadable(name: &Name, digest: Digest, cause: &dyn std::fmt::Display) -> Otherwise {
+    let why = format!("could not read the upstream's manifest {digest} of `{name}`: {cause}");
+    Box::new(error(StatusCode::BAD_GATEWAY, "MANIFEST_INVALID", &why).because(&why))
+}
+
+pub(super) fn no_list<C: CachePlugin>(fault: &DocumentsFault, code: &str) -> Otherwise {
+    match fault {
+        DocumentsFault::NotFound(_) => missing(code, &fault.to_string()),
+        DocumentsFault::Status { status, .. } => refused(*status, code, &fault.to_string())
+            .unwrap_or_else(|| Gate::<C, Errors>::no_list(fault)),
+        DocumentsFault::Stopping
+        | DocumentsFault::Unreachable { .. }
+        | DocumentsFault::Unreadable { .. } => Gate::<C, Errors>::no_list(fault),
+    }
+}
+
+pub(super) fn no_file<C: CachePlugin>(fault: &DownloadFault, code: &str) -> Otherwise {
+    match fault {
+        DownloadFault::NotFound(_) => missing(code, &fault.to_string()),
+        DownloadFault::Status { status, .. } => refused(*status, code, &fault.to_string())
+            .unwrap_or_else(|| Gate::<C, Errors>::no_file(fault)),
+        _ => Gate::<C, Errors>::no_file(fault),
+    }
+}
+
+fn missing(code: &str, why: &str) -> Otherwise {
+    Box::new(error(StatusCode::NOT_FOUND, code, why).because(why))
+}
+
+/// What an upstream refuses to us: registries say so of what does not exist.
+fn refused(status: StatusCode, code: &str, why: &str) -> Option<Otherwise> {
+    match status {
+        StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => Some(missing(code, why)),
+        StatusCode::TOO_MANY_REQUESTS => {
+            let answer = error(status, "TOOMANYREQUESTS", why).because(why);
+            Some(Box::new(answer.with(RETRY_AFTER, ENOUGH_SECONDS.into())))
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,140 @@
+//! Manifests: judged by what they are asked for as, and by what they are.
+
+use futures_util::StreamExt as _;
+use http::HeaderValue;
+use weir_aggregates::registry::dossier::Dossier;
+
+use super::faults::{no_file, no_list, unreadable};
+use crate::{
+    caller::Caller,
+    registry::{
+        answer::Answer,
+        asking::Asking,
+        cache::CachePlugin,
+        docker::{
+            Docker, Upstream,
+            kin::Standing,
+            manifest::{self, Manifest},
+            name::{Digest, Name, Reference, Tag},
+            tags::{passes, passes_but_for_age},
+            upstream::CONTENT_DIGEST,
+        },
+        download::read,
+        gate::Otherwise,
+        sightings::There,
+    },
+};
+
+impl<C: CachePlugin> Docker<C> {
+    pub(super) async fn manifest(
+        &self,
+        upstream: &Upstream,
+        name: &Name,
+        reference: &Reference,
+        asking: &Asking,
+        caller: &Caller,
+    ) -> Result<Answer, Otherwise> {
+        let mut dossier = self.gate.about(name.as_str(), asking, caller)?;
+        let instead = |dossier| self.instead(upstream, name, asking, dossier);
+        let (digest, tag) = match reference {
+            Reference::Digest(digest) => (*digest, None),
+            Reference::Tag(tag) => {
+                // A tag that is refused is not asked for.
+                let artifact = upstream.artifact(name, reference, None)?;
+                let _passes =
+                    self.gate.judged(&artifact, &dossier, asking, caller, &instead).await?;
+                (self.digest_of(upstream, name, tag, asking).await?, Some(tag))
+            }
+        };
+        if self.sight(upstream, name, digest, &dossier, asking, caller).await? {
+            dossier = self.gate.remembering(&dossier, name.as_str());
+        }
+        let by = match tag {
+            // Whoever asks by a tag that passes, passes; unless the digest itself does not.
+            Some(_) if passes(&dossier, &Reference::Digest(digest)) => reference.clone(),
+            Some(_) => Reference::Digest(digest),
+            None => {
+                let mut standing = self.standing(name, digest, &dossier);
+                if matches!(standing, Standing::Nameless(_)) {
+                    self.look_behind(upstream, name, &dossier, asking, caller).await?;
+                    standing = self.standing(name, digest, &dossier);
+                }
+                match standing {
+                    Standing::Refused(by) => by,
+                    Standing::Passes(_) | Standing::Nameless(_) => reference.clone(),
+                }
+            }
+        };
+        let mut artifact = upstream.artifact(name, &by, Some(digest))?;
+        if by == *reference {
+            let manifest = self.load(upstream, name, digest, asking, caller).await?;
+            self.kin.learn(name, digest, tag, &manifest);
+            artifact.wanted.content_type = manifest.media_type;
+        }
+        let answer = self.gate.file(&artifact, asking, caller, instead).await?;
+        let told = HeaderValue::try_from(digest.to_string());
+        Ok(match told {
+            Ok(digest) => answer.with(CONTENT_DIGEST, digest),
+            Err(_) => answer,
+        })
+    }
+
+    /// Sees a manifest and what it names, where it matters when that was seen first: not before the
+    /// upstream gave it, for nobody may ask early for what is not there yet. Says whether it was new.
+    async fn sight(
+        &self,
+        upstream: &Upstream,
+        name: &Name,
+        digest: Digest,
+        dossier: &Dossier,
+        asking: &Asking,
+        caller: &Caller,
+    ) -> Result<bool, Otherwise> {
+        let reference = Reference::Digest(digest);
+        let seen = || self.gate.has_seen(name.as_str(), &digest.to_string());
+        if !self.gate.watches()? || seen() || !passes_but_for_age(dossier, &reference) {
+            return Ok(false);
+        }
+        let manifest = self.load(upstream, name, digest, asking, caller).await?;
+        let all = manifest.manifests.iter().chain([&digest]).map(Digest::to_string);
+        let all: Vec<String> = all.collect();
+        let there = || There::Versions(all.iter().map(String::as_str).collect());
+        self.gate.look(name.as_str(), None, there, caller).await?;
+        Ok(true)
+    }
+
+    async fn digest_of(
+        &self,
+        upstream: &Upstream,
+        name: &Name,
+        tag: &Tag,
+        asking: &Asking,
+    ) -> Result<Digest, Otherwise> {
+        let digest = self.head_of(upstream, name, tag, asking).await;
+        digest.map_err(|fault| no_list::<C>(&fault, "MANIFEST_UNKNOWN"))
+    }
+
+    /// A manifest as a whole, verified.
+    pub(super) async fn load(
+        &self,
+        upstream: &Upstream,
+        name: &Name,
+        digest: Digest,
+        asking: &Asking,
+        caller: &Caller,
+    ) -> Result<Manifest, Otherwise> {
+        let artifact = upstream.artifact(name, &Reference::Digest(digest), Some(digest))?;
+        let opened = self.manifests.open(&artifact.wanted, caller, &asking.trail).await;
+        let opened = opened.map_err(|fault| no_file::<C>(&fault, "MANIFEST_UNKNOWN"))?;
+        let (mut pieces, mut bytes) = (std::pin::pin!(read(opened, None)), Vec::new());
+        while let Some(piece) = pieces.next().await {
+            let broken = |fault| unreadable(name, digest, &fault);
+            bytes.extend_from_slice(&piece.map_err(broken)?);
+            if bytes.len() as u64 > manifest::MAX_BYTES {
+                let why = format!("it has more than {} bytes", manifest::MAX_BYTES);
+                return Err(unreadable(name, digest, &why));
+            }
+        }
+        Manifest::read(&bytes).map_err(|fault| unreadable(name, digest, &fault))
+    }
+}

@@ -1,0 +1,73 @@
+//! A download under way, as its readers see it.
+
+use std::{fs::File, sync::Arc};
+
+use tokio::sync::watch;
+
+use super::DownloadFault;
+use crate::registry::cache::Cached;
+
+/// An artifact that is here, or coming.
+#[derive(Debug, Clone)]
+pub enum Opened {
+    /// It was here.
+    Kept(Cached),
+    /// It is coming; its size where that is known.
+    Coming(Transfer),
+}
+
+/// A running download, as its readers see it.
+#[derive(Debug, Clone)]
+pub struct Transfer {
+    pub(super) state: watch::Receiver<State>,
+}
+
+/// How far a download is.
+#[derive(Debug, Clone)]
+pub(super) enum State {
+    /// The upstream is being asked.
+    Asking,
+    /// Somebody else had kept it meanwhile.
+    Kept(Cached),
+    /// So much of it may be read.
+    Coming { file: Arc<File>, size: Option<u64>, available: u64 },
+    /// It is whole and fits.
+    Done { file: Arc<File>, size: u64 },
+    /// There is no more of it to be had.
+    Failed(Arc<DownloadFault>),
+}
+
+impl State {
+    /// Whether there is something to send, or nothing more to wait for.
+    pub(super) const fn can_be_answered(&self) -> bool {
+        match self {
+            Self::Asking => false,
+            Self::Coming { available, .. } => *available > 0,
+            Self::Kept(_) | Self::Done { .. } | Self::Failed(_) => true,
+        }
+    }
+}
+
+impl Transfer {
+    /// How large it is, where that is told; otherwise when all of it is here. `None` where it fails.
+    pub async fn measured(&self) -> Option<u64> {
+        let mut state = self.state.clone();
+        let known = |state: &State| match state {
+            State::Asking => false,
+            State::Coming { size, .. } => size.is_some(),
+            State::Kept(_) | State::Done { .. } | State::Failed(_) => true,
+        };
+        drop(state.wait_for(known).await.ok()?);
+        self.size()
+    }
+
+    /// Its size, where the index or the upstream told it.
+    pub fn size(&self) -> Option<u64> {
+        match &*self.state.borrow() {
+            State::Coming { size, .. } => *size,
+            State::Done { size, .. } => Some(*size),
+            State::Kept(cached) => Some(cached.meta.size),
+            State::Asking | State::Failed(_) => None,
+        }
+    }
+}
