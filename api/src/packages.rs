@@ -1,7 +1,7 @@
 //! Packages over HTTP, in the words of package clients: pip and uv print the reason phrase of a
 //! refusal and nothing else, so that is where the reason stands. What is answered is the plugin's.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use axum::{
     Router,
@@ -12,25 +12,30 @@ use axum::{
 };
 use bytes::Bytes;
 use http::{
-    HeaderValue, StatusCode,
+    Method, StatusCode,
     header::{RETRY_AFTER, WWW_AUTHENTICATE},
+    request::Parts,
 };
 use hyper::ext::ReasonPhrase;
 use percent_encoding::percent_decode_str;
+use tokio::sync::OwnedSemaphorePermit;
 use weir_aggregates::access::Scope;
 use weir_events::timestamp::Timestamp;
 use weir_processors::registry::{
     answer::{Answer, Body},
-    plugin::{Asked, RegistryPlugin},
+    plugin::{Asked, Bodies, RegistryPlugin},
 };
 
 use crate::{
     ask::collect_within,
     auth::{client, installer},
     base::base,
-    problem::Problem,
+    problem::{Problem, table::BUSY},
     state::ApiState,
 };
+
+/// How long a request waits for room for its body.
+const ROOM_WITHIN: Duration = Duration::from_secs(5);
 
 /// The routes of an ecosystem, below its own prefix.
 pub fn router<P: RegistryPlugin>(plugin: Arc<P>, scope: Scope) -> Router<ApiState> {
@@ -72,23 +77,20 @@ async fn serve<P: RegistryPlugin>(
     let (parts, body) = request.into_parts();
     let public_url = state.settings().public_url.as_deref();
     let base = base(public_url, client(state, &parts), &parts.headers);
-    let refusal = |problem| refusal(&problem, || plugin.challenge(&base));
+    let refusal = |problem| refusal(plugin, &problem, &base);
     let principal = match installer(state, &parts, scope).await {
         Ok(principal) => principal,
         Err(problem) => return refusal(problem),
     };
-    let body = match plugin.max_body_bytes() {
-        0 => Bytes::new(),
-        max => match collect_within(&parts.headers, body, max).await {
-            Ok(body) => body,
-            Err(problem) => return refusal(problem),
-        },
+    let body = match take(plugin, &parts, body).await {
+        Ok(body) => body,
+        Err(problem) => return refusal(problem),
     };
     // As it came: decoded by the plugin, once.
     let path = parts.uri.path();
     let Some((as_of, below)) = as_of(path, plugin.path_prefix()) else {
         let why = "a registry of the past stands below a day: /@2026-10-01/pypi/simple/";
-        return Answer::text(StatusCode::NOT_FOUND, why).because(why);
+        return plugin.say(StatusCode::NOT_FOUND, why, why);
     };
     // Addresses in the answer lead to the same past.
     let before = path.get(1..path.len() - below.len() - plugin.path_prefix().len());
@@ -108,15 +110,46 @@ async fn serve<P: RegistryPlugin>(
     plugin.answer(&asked, &principal.caller()).await
 }
 
-/// A problem as package clients are told it, and what they are to show where they are not known.
-fn refusal(problem: &Problem, challenge: impl FnOnce() -> HeaderValue) -> Answer {
-    let answer = Answer::text(problem.status(), problem.detail()).because(problem.detail());
+/// Takes the body of a request where its plugin takes any. It keeps its room until the last one who
+/// holds it is done.
+async fn take<P: RegistryPlugin>(
+    plugin: &P,
+    parts: &Parts,
+    body: HttpBody,
+) -> Result<Bytes, Problem> {
+    let read = parts.method == Method::GET || parts.method == Method::HEAD;
+    let Some(Bodies { max_bytes, rooms }) = plugin.bodies().filter(|_| !read) else {
+        return Ok(Bytes::new());
+    };
+    let room = tokio::time::timeout(ROOM_WITHIN, Arc::clone(rooms).acquire_owned()).await;
+    let Ok(Ok(room)) = room else {
+        return Err(Problem::new(&BUSY, "too many requests with a body; try again").retry_after(1));
+    };
+    let body = collect_within(&parts.headers, body, max_bytes).await?;
+    Ok(Bytes::from_owner(Roomed { body, _room: room }))
+}
+
+/// A body, and the room it takes.
+struct Roomed {
+    body: Bytes,
+    _room: OwnedSemaphorePermit,
+}
+
+impl AsRef<[u8]> for Roomed {
+    fn as_ref(&self) -> &[u8] {
+        &self.body
+    }
+}
+
+/// A problem in the words of an ecosystem, and what its clients are to show where they are not known.
+fn refusal<P: RegistryPlugin>(plugin: &P, problem: &Problem, base: &str) -> Answer {
+    let answer = plugin.say(problem.status(), problem.detail(), problem.detail());
     let answer = match problem.retry_after_seconds() {
         Some(seconds) => answer.with(RETRY_AFTER, seconds.into()),
         None => answer,
     };
     if problem.status() == StatusCode::UNAUTHORIZED {
-        answer.with(WWW_AUTHENTICATE, challenge())
+        answer.with(WWW_AUTHENTICATE, plugin.challenge(base))
     } else {
         answer
     }
@@ -147,11 +180,98 @@ mod tests {
     use tokio::{
         io::{AsyncReadExt as _, AsyncWriteExt as _},
         net::{TcpListener, TcpSocket},
+        sync::Semaphore,
     };
+    use weir_aggregates::registry::dossier::Dossier;
+    use weir_events::registry::Ecosystem;
     use weir_log::lifecycle::Lifecycle;
+    use weir_processors::{
+        caller::Caller,
+        registry::{cache::CacheKey, stats::Counters},
+    };
 
     use super::*;
     use crate::problem::table::UNAUTHENTICATED;
+
+    /// An ecosystem that has room for one body, and words of its own.
+    struct Talker(Counters, Arc<Semaphore>);
+
+    impl Default for Talker {
+        fn default() -> Self {
+            Self(Counters::default(), Arc::new(Semaphore::new(1)))
+        }
+    }
+
+    impl RegistryPlugin for Talker {
+        type Request = ();
+        type Document = ();
+        type Filtered = ();
+
+        fn name(&self) -> Ecosystem {
+            Ecosystem::Npm
+        }
+
+        fn path_prefix(&self) -> &'static str {
+            "/npm"
+        }
+
+        fn bodies(&self) -> Option<Bodies<'_>> {
+            Some(Bodies { max_bytes: 16, rooms: &self.1 })
+        }
+
+        fn say(&self, status: StatusCode, text: &str, reason: &str) -> Answer {
+            Answer::text(status, format!("in our words: {text}")).because(reason)
+        }
+
+        fn parse_request(&self, _: &Asked<'_>) -> Result<(), Box<Answer>> {
+            Ok(())
+        }
+
+        async fn handle_request(&self, (): (), _: &Caller) -> Answer {
+            Answer::empty(StatusCode::OK)
+        }
+
+        fn filter_metadata(&self, (): &(), _: &Dossier) {}
+
+        fn cache_key(&self, (): &()) -> Option<CacheKey> {
+            None
+        }
+
+        fn counters(&self) -> &Counters {
+            &self.0
+        }
+    }
+
+    fn parts(method: Method) -> Parts {
+        let mut parts = Request::new(HttpBody::empty()).into_parts().0;
+        parts.method = method;
+        parts
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn no_body_is_read_before_there_is_room_for_it() {
+        let talker = Talker::default();
+        let first = take(&talker, &parts(Method::POST), HttpBody::from("first")).await.unwrap();
+        let touched = HttpBody::from_stream(stream::poll_fn(
+            |_| -> std::task::Poll<Option<io::Result<Bytes>>> {
+                panic!("it is read");
+            },
+        ));
+        let refused = take(&talker, &parts(Method::POST), touched).await.unwrap_err();
+        assert_eq!(
+            (refused.status(), refused.retry_after_seconds()),
+            (503.try_into().unwrap(), Some(1))
+        );
+        // Whoever reads waits for nobody, and brings nothing.
+        let nothing = take(&talker, &parts(Method::GET), HttpBody::from("x")).await.unwrap();
+        assert!(nothing.is_empty());
+        let held = first.clone();
+        drop(first);
+        assert!(take(&talker, &parts(Method::POST), HttpBody::from("x")).await.is_err());
+        assert_eq!(held, "first");
+        drop(held);
+        assert_eq!(take(&talker, &parts(Method::POST), HttpBody::from("x")).await.unwrap(), "x");
+    }
 
     #[test]
     fn a_day_before_the_prefix_is_meant_to_its_end() {
@@ -194,7 +314,7 @@ mod tests {
                 "/who",
                 get(async || {
                     let problem = Problem::new(&UNAUTHENTICATED, "send a token");
-                    http(refusal(&problem, || HeaderValue::from_static("Basic realm=\"weir\"")))
+                    http(refusal(&Talker::default(), &problem, ""))
                 }),
             );
         let lifecycle = Lifecycle::new();
@@ -236,5 +356,6 @@ mod tests {
         let answer = wire("GET /who").await;
         assert!(answer.starts_with("HTTP/1.1 401 send a token\r\n"), "{answer}");
         assert!(answer.contains("www-authenticate: Basic realm=\"weir\"\r\n"), "{answer}");
+        assert!(answer.ends_with("\r\n\r\nin our words: send a token\n"), "{answer}");
     }
 }

@@ -18,7 +18,7 @@ pub mod upstream;
 
 use std::sync::Arc;
 
-use http::HeaderValue;
+use http::{HeaderValue, StatusCode};
 use weir_aggregates::registry::dossier::Dossier;
 use weir_events::registry::Ecosystem;
 
@@ -33,7 +33,7 @@ use super::{
     answer::Answer,
     cache::{CacheKey, CachePlugin},
     documents::{Documents, Keeping},
-    gate::{Gate, Plain},
+    gate::{Gate, Plain, Voice as _},
     plugin::{Asked, RegistryPlugin},
     setup::{Config, Parts},
     stats::Counters,
@@ -104,6 +104,10 @@ impl<C: CachePlugin> RegistryPlugin for Cargo<C> {
         // Where a person finds a token; cargo shows it to who has to log in.
         HeaderValue::try_from(format!("Cargo login_url=\"{base}/\""))
             .unwrap_or(HeaderValue::from_static("Cargo"))
+    }
+
+    fn say(&self, status: StatusCode, text: &str, reason: &str) -> Answer {
+        Plain::say(status, text, reason)
     }
 
     fn parse_request(&self, asked: &Asked<'_>) -> Result<Request, Box<Answer>> {

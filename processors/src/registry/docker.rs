@@ -23,6 +23,7 @@ pub mod voice;
 
 use std::{sync::Arc, time::Duration};
 
+use http::StatusCode;
 use weir_aggregates::registry::dossier::Dossier;
 use weir_events::registry::Ecosystem;
 
@@ -38,7 +39,7 @@ use super::{
     cache::{CacheKey, CachePlugin},
     documents::{Documents, Keeping},
     download::{Bounds, Downloads},
-    gate::Gate,
+    gate::{Gate, Voice as _},
     plugin::{Asked, RegistryPlugin},
     setup::{Config, Parts},
     stats::Counters,
@@ -147,6 +148,10 @@ impl<C: CachePlugin> RegistryPlugin for Docker<C> {
 
     fn path_prefix(&self) -> &'static str {
         PREFIX
+    }
+
+    fn say(&self, status: StatusCode, text: &str, reason: &str) -> Answer {
+        Errors::say(status, text, reason)
     }
 
     fn parse_request(&self, asked: &Asked<'_>) -> Result<Request, Box<Answer>> {

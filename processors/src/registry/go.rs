@@ -19,6 +19,7 @@ pub mod zip;
 
 use std::sync::Arc;
 
+use http::StatusCode;
 use weir_aggregates::registry::dossier::Dossier;
 use weir_events::registry::Ecosystem;
 
@@ -34,7 +35,7 @@ use super::{
     answer::Answer,
     cache::{CacheKey, CachePlugin},
     documents::{Documents, Keeping},
-    gate::{Gate, Plain},
+    gate::{Gate, Plain, Voice as _},
     plugin::{Asked, RegistryPlugin},
     setup::{Config, Parts},
     stats::Counters,
@@ -108,6 +109,10 @@ impl<C: CachePlugin> RegistryPlugin for Go<C> {
 
     fn path_prefix(&self) -> &'static str {
         "/go"
+    }
+
+    fn say(&self, status: StatusCode, text: &str, reason: &str) -> Answer {
+        Plain::say(status, text, reason)
     }
 
     fn parse_request(&self, asked: &Asked<'_>) -> Result<Request, Box<Answer>> {

@@ -22,6 +22,7 @@ pub mod voice;
 
 use std::sync::Arc;
 
+use http::StatusCode;
 use tokio::sync::Semaphore;
 use weir_aggregates::registry::dossier::Dossier;
 use weir_events::registry::Ecosystem;
@@ -38,8 +39,8 @@ use super::{
     answer::Answer,
     cache::{CacheKey, CachePlugin},
     documents::{Documents, Keeping},
-    gate::Gate,
-    plugin::{Asked, RegistryPlugin},
+    gate::{Gate, Voice as _},
+    plugin::{Asked, Bodies, RegistryPlugin},
     setup::{Config, Parts},
     stats::Counters,
 };
@@ -50,6 +51,10 @@ use crate::{
 
 /// The largest packument: the full ones of packages that publish every night have tens of megabytes.
 const MAX_PACKUMENT_BYTES: u64 = 128 << 20;
+
+/// How many questions about packages may be here at once, read or being read. Those that are here
+/// are answered one after the other.
+const MAX_QUESTIONS: usize = 16;
 
 /// The defaults, for a registry.
 #[must_use]
@@ -65,7 +70,9 @@ pub struct Npm<C> {
     pages: Pages,
     gate: Gate<C, Json>,
     outbound: Outbound,
-    auditing: Semaphore,
+    /// A permit for each question about packages.
+    questions: Arc<Semaphore>,
+    auditing: Arc<Semaphore>,
 }
 
 impl<C: CachePlugin> Npm<C> {
@@ -74,9 +81,10 @@ impl<C: CachePlugin> Npm<C> {
         let counters = Arc::new(Counters::default());
         let registry = parts.lists(config, config.keeping, &counters)?;
         let pages = Pages::new(config.max_rendered_bytes, parts.lifecycle);
-        let (outbound, auditing) = (parts.outbound.clone(), Semaphore::new(1));
+        let (outbound, auditing) = (parts.outbound.clone(), Arc::new(Semaphore::new(1)));
+        let questions = Arc::new(Semaphore::new(MAX_QUESTIONS));
         let gate = Gate::new(parts, counters, config.bounds);
-        Ok(Self { registry, pages, gate, outbound, auditing })
+        Ok(Self { registry, pages, gate, outbound, questions, auditing })
     }
 
     /// The cache of tarballs.
@@ -98,8 +106,12 @@ impl<C: CachePlugin> RegistryPlugin for Npm<C> {
         "/npm"
     }
 
-    fn max_body_bytes(&self) -> usize {
-        audit::MAX_BODY_BYTES
+    fn bodies(&self) -> Option<Bodies<'_>> {
+        Some(Bodies { max_bytes: audit::MAX_BODY_BYTES, rooms: &self.questions })
+    }
+
+    fn say(&self, status: StatusCode, text: &str, reason: &str) -> Answer {
+        Json::say(status, text, reason)
     }
 
     fn parse_request(&self, asked: &Asked<'_>) -> Result<Request, Box<Answer>> {

@@ -1,8 +1,11 @@
 //! What an ecosystem is here: how its clients ask, what they are told, what its lists look like
 //! after the rules went over them.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
-use http::{HeaderMap, HeaderValue, Method};
+use http::{HeaderMap, HeaderValue, Method, StatusCode};
+use tokio::sync::Semaphore;
 use weir_aggregates::registry::dossier::Dossier;
 use weir_events::{registry::Ecosystem, timestamp::Timestamp};
 
@@ -33,6 +36,15 @@ pub struct Asked<'a> {
     pub as_of: Option<Timestamp>,
 }
 
+/// The bodies a plugin takes.
+#[derive(Debug, Clone, Copy)]
+pub struct Bodies<'a> {
+    /// The largest one.
+    pub max_bytes: usize,
+    /// A permit for each that is here or being read: to be had before any of it is.
+    pub rooms: &'a Arc<Semaphore>,
+}
+
 /// One ecosystem of packages.
 pub trait RegistryPlugin: Send + Sync + 'static {
     /// A request that was understood.
@@ -48,10 +60,14 @@ pub trait RegistryPlugin: Send + Sync + 'static {
     /// Where its addresses begin.
     fn path_prefix(&self) -> &'static str;
 
-    /// The largest body that is taken; without one, none is read.
-    fn max_body_bytes(&self) -> usize {
-        0
+    /// The bodies that are taken; without any, none is read.
+    fn bodies(&self) -> Option<Bodies<'_>> {
+        None
     }
+
+    /// What its clients are told in their own words: a text of one or more lines, and the reason for
+    /// those who show nothing else.
+    fn say(&self, status: StatusCode, text: &str, reason: &str) -> Answer;
 
     /// What a client that is not known is told to show, where this Weir is at `base` for it. A token
     /// as the password of Basic, unless the ecosystem has words of its own.

@@ -134,6 +134,12 @@ impl Policy {
         }
     }
 
+    /// From now on it cannot be read.
+    #[cfg(test)]
+    pub(crate) fn break_down(&self) {
+        self.shared.known.send_replace(Known::Unreadable("an event of the future".into()));
+    }
+
     /// A policy that a test changes by hand.
     #[cfg(test)]
     pub(crate) fn by_hand(facts: Facts) -> (Self, impl Fn(Facts)) {

@@ -18,6 +18,7 @@ pub mod upstream;
 
 use std::sync::Arc;
 
+use http::StatusCode;
 use weir_aggregates::registry::dossier::Dossier;
 use weir_events::registry::Ecosystem;
 
@@ -32,7 +33,7 @@ use super::{
     answer::Answer,
     cache::{CacheKey, CachePlugin},
     documents::Documents,
-    gate::{Gate, Plain},
+    gate::{Gate, Plain, Voice as _},
     plugin::{Asked, RegistryPlugin},
     setup::{Config, Parts},
     stats::Counters,
@@ -82,6 +83,10 @@ impl<C: CachePlugin> RegistryPlugin for Pypi<C> {
 
     fn path_prefix(&self) -> &'static str {
         "/pypi"
+    }
+
+    fn say(&self, status: StatusCode, text: &str, reason: &str) -> Answer {
+        Plain::say(status, text, reason)
     }
 
     fn parse_request(&self, asked: &Asked<'_>) -> Result<Request, Box<Answer>> {

@@ -79,7 +79,8 @@ impl<C: CachePlugin, V: Voice> Gate<C, V> {
         self.policy.facts().map_err(|unreadable| Self::unreadable(&unreadable))
     }
 
-    fn unreadable(unreadable: &Unreadable) -> Otherwise {
+    /// Nothing passes by rules that cannot be read.
+    pub fn unreadable(unreadable: &Unreadable) -> Otherwise {
         let text = unreadable.to_string();
         Box::new(V::say(StatusCode::SERVICE_UNAVAILABLE, &text, "Weir cannot read its rules"))
     }

@@ -26,6 +26,7 @@ use weir_events::registry::{
 };
 
 use super::{name::Name, request::Audit};
+use crate::registry::policy::Unreadable;
 
 /// The largest question, as it is sent.
 pub const MAX_BODY_BYTES: usize = 2 << 20;
@@ -48,6 +49,9 @@ pub enum AuditFault {
     /// It is no such question.
     #[error("the question is not the JSON of one")]
     Json(#[source] serde_json::Error),
+    /// Nobody can say what is known.
+    #[error(transparent)]
+    Unreadable(#[from] Unreadable),
 }
 
 /// The versions that are asked about, by package.
@@ -58,7 +62,7 @@ pub fn answer(
     kind: Audit,
     body: &Bytes,
     gzip: bool,
-    about: impl Fn(&str) -> Option<Arc<Dossier>>,
+    about: impl Fn(&str) -> Result<Arc<Dossier>, Unreadable>,
     base: &str,
 ) -> Result<Value, AuditFault> {
     let unpacked;
@@ -70,13 +74,13 @@ pub fn answer(
     };
     match kind {
         Audit::Bulk => {
-            Ok(bulk(&serde_json::from_slice(body).map_err(AuditFault::Json)?, about, base))
+            Ok(bulk(&serde_json::from_slice(body).map_err(AuditFault::Json)?, about, base)?)
         }
         Audit::Quick => {
             let tree: Tree = serde_json::from_slice(body).map_err(AuditFault::Json)?;
             let mut asked = Asked::new();
             tree.collect(&mut asked, MAX_DEPTH);
-            Ok(quick(&asked, about, base))
+            Ok(quick(&asked, about, base)?)
         }
     }
 }
@@ -124,10 +128,11 @@ struct Found<'a> {
 fn found<'a>(
     name: &str,
     versions: &'a BTreeSet<String>,
-    about: impl Fn(&str) -> Option<Arc<Dossier>>,
-) -> Vec<Found<'a>> {
-    let dossier = Name::new(name).and_then(|name| about(&name.judged()));
-    let Some(dossier) = dossier else { return Vec::new() };
+    about: impl Fn(&str) -> Result<Arc<Dossier>, Unreadable>,
+) -> Result<Vec<Found<'a>>, Unreadable> {
+    // Of what no package is called nothing is known.
+    let Some(name) = Name::new(name) else { return Ok(Vec::new()) };
+    let dossier = about(&name.judged())?;
     let mut all: Vec<Found<'_>> = Vec::new();
     for text in versions {
         let version = Version::parse(Ecosystem::Npm, text);
@@ -148,7 +153,7 @@ fn found<'a>(
             }
         }
     }
-    all
+    Ok(all)
 }
 
 /// What a rule forbids.
@@ -209,22 +214,31 @@ fn advisory(found: &Found<'_>, name: &str, base: &str) -> Map<String, Value> {
     }
 }
 
-fn bulk(asked: &Asked, about: impl Fn(&str) -> Option<Arc<Dossier>>, base: &str) -> Value {
-    let answers = asked.iter().filter_map(|(name, versions)| {
-        let advisories: Vec<_> = found(name, versions, &about)
-            .iter()
-            .map(|found| Value::Object(advisory(found, name, base)))
-            .collect();
-        (!advisories.is_empty()).then(|| (name.clone(), Value::Array(advisories)))
-    });
-    Value::Object(answers.collect())
+fn bulk(
+    asked: &Asked,
+    about: impl Fn(&str) -> Result<Arc<Dossier>, Unreadable>,
+    base: &str,
+) -> Result<Value, Unreadable> {
+    let mut answers = Map::new();
+    for (name, versions) in asked {
+        let found = found(name, versions, &about)?;
+        if !found.is_empty() {
+            let said = found.iter().map(|found| Value::Object(advisory(found, name, base)));
+            answers.insert(name.clone(), said.collect());
+        }
+    }
+    Ok(Value::Object(answers))
 }
 
-fn quick(asked: &Asked, about: impl Fn(&str) -> Option<Arc<Dossier>>, base: &str) -> Value {
+fn quick(
+    asked: &Asked,
+    about: impl Fn(&str) -> Result<Arc<Dossier>, Unreadable>,
+    base: &str,
+) -> Result<Value, Unreadable> {
     let mut advisories = Map::new();
     let mut n_found = BTreeMap::from(["low", "moderate", "high", "critical"].map(|s| (s, 0)));
     for (name, versions) in asked {
-        for found in found(name, versions, &about) {
+        for found in found(name, versions, &about)? {
             *n_found.entry(severity(&found.objection)).or_default() += found.versions.len();
             let finding = |version: &&str| json!({"version": version, "paths": [name], "dev": false, "optional": false, "bundled": false});
             let fixed_by = found.objection.cited.as_ref().and_then(|c| c.fixed_by.as_deref());
@@ -241,7 +255,7 @@ fn quick(asked: &Asked, about: impl Fn(&str) -> Option<Arc<Dossier>>, base: &str
     }
     let mut vulnerabilities = json!(n_found);
     vulnerabilities["info"] = 0.into();
-    json!({
+    Ok(json!({
         "actions": [],
         "advisories": advisories,
         "muted": [],
@@ -252,7 +266,7 @@ fn quick(asked: &Asked, about: impl Fn(&str) -> Option<Arc<Dossier>>, base: &str
             "optionalDependencies": 0,
             "totalDependencies": asked.len(),
         },
-    })
+    }))
 }
 
 #[cfg(test)]
@@ -274,7 +288,7 @@ mod tests {
     fn ask(kind: Audit, body: &str) -> Value {
         let rules =
             [rule(1, "left-pad", "<1.3.0", Mask::Mark), rule(2, "@acme/*", "*", Mask::DenyOnly)];
-        let about = |name: &str| Some(dossier(Ecosystem::Npm, name, 1, &rules));
+        let about = |name: &str| Ok(dossier(Ecosystem::Npm, name, 1, &rules));
         let base = "https://weir.example/npm";
         let plain = answer(kind, &Bytes::copy_from_slice(body.as_bytes()), false, about, base);
         let packed = answer(kind, &packed(body.as_bytes()), true, about, base).unwrap();
@@ -319,7 +333,7 @@ mod tests {
 
     #[test]
     fn what_is_no_question_or_too_large_is_refused() {
-        let nothing = |_: &str| None;
+        let nothing = |name: &str| Ok(dossier(Ecosystem::Npm, name, 1, &[]));
         let ask = |body: &Bytes, gzip| answer(Audit::Bulk, body, gzip, nothing, "");
         for bad in ["", "[]", r#"{"a":1}"#, "{"] {
             let body = Bytes::copy_from_slice(bad.as_bytes());

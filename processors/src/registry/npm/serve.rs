@@ -8,14 +8,15 @@ use std::{
 use bytes::Bytes;
 use http::{
     HeaderMap, HeaderValue, Method, StatusCode,
-    header::{ACCEPT, CACHE_CONTROL, CONTENT_TYPE},
+    header::{ACCEPT, CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER},
 };
 use tracing::warn;
 use weir_aggregates::registry::dossier::Dossier;
 use weir_events::registry::{Ecosystem, MetadataFiltered};
 
 use super::{
-    Npm, audit,
+    Npm,
+    audit::{self, AuditFault},
     document::Document,
     filter::{Fate, filter},
     name::{File, Name},
@@ -47,6 +48,9 @@ const MAX_PASSED_BYTES: u64 = 4 << 20;
 
 /// How long the upstream may take for it.
 const PASSED_WITHIN: Duration = Duration::from_secs(20);
+
+/// How long a question about packages waits for those before it.
+const TURN_WITHIN: Duration = Duration::from_secs(10);
 
 impl<C: CachePlugin> Npm<C> {
     pub(super) async fn answered(&self, request: Request, caller: &Caller) -> Answer {
@@ -325,16 +329,27 @@ impl<C: CachePlugin> Npm<C> {
         let (policy, base) = (self.gate.policy().clone(), Arc::clone(base));
         let (caller, now) = (caller.clone(), self.gate.ledger().now());
         // A tree in memory is many times what it is on the wire: one at a time.
-        let turn = self.auditing.acquire().await.map_err(|_| Gate::<C, Json>::stopping())?;
+        let turn = Arc::clone(&self.auditing).acquire_owned();
+        let turn = tokio::time::timeout(TURN_WITHIN, turn).await.map_err(|_| {
+            let why = "too many questions about packages are waiting; try again";
+            let answer = Gate::<C, Json>::no(StatusCode::SERVICE_UNAVAILABLE, why);
+            Box::new(answer.with(RETRY_AFTER, 1.into()))
+        })?;
+        let turn = turn.map_err(|_| Gate::<C, Json>::stopping())?;
         let work = move || {
-            let about = |name: &str| policy.about(Ecosystem::Npm, name, &caller, now).ok();
+            // Also when nobody waits for the answer any more, the next one waits for its end.
+            let _turn = turn;
+            let about = |name: &str| policy.about(Ecosystem::Npm, name, &caller, now);
             audit::answer(kind, &body, gzip, about, &base)
         };
         let answer = tokio::task::spawn_blocking(work).await;
-        drop(turn);
         let answer = answer.map_err(|_| Gate::<C, Json>::stopping())?;
-        let answer = answer
-            .map_err(|fault| Gate::<C, Json>::no(StatusCode::BAD_REQUEST, &fault.to_string()))?;
+        let answer = answer.map_err(|fault| match &fault {
+            AuditFault::Unreadable(unreadable) => Gate::<C, Json>::unreadable(unreadable),
+            AuditFault::TooLarge | AuditFault::Packed(_) | AuditFault::Json(_) => {
+                Gate::<C, Json>::no(StatusCode::BAD_REQUEST, &fault.to_string())
+            }
+        })?;
         Ok(json(StatusCode::OK, &answer))
     }
 }

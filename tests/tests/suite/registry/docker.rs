@@ -250,7 +250,10 @@ async fn where_tokens_are_needed_skopeo_shows_its_own_and_one_for_python_opens_n
     let (_, python) = weir.client.issue("python", &["registry:pypi"]).await;
     assert!(!pull(&place, host(&weir), "app:1.0", "nobody", &[]).status.success());
     let credentials = format!("--src-creds=ci:{python}");
-    assert!(!pull(&place, host(&weir), "app:1.0", "python", &[&credentials]).status.success());
+    let output = pull(&place, host(&weir), "app:1.0", "python", &[&credentials]);
+    assert!(!output.status.success());
+    let told = said(&output);
+    assert!(told.contains("it needs scope `registry:docker`"), "{told}");
     let credentials = format!("--src-creds=ci:{images}");
     let output = pull(&place, host(&weir), "app:1.0", "images", &[&credentials]);
     assert!(output.status.success(), "{}", said(&output));

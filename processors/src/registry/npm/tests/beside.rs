@@ -2,7 +2,7 @@
 
 use http::{
     StatusCode,
-    header::{CONTENT_ENCODING, CONTENT_TYPE},
+    header::{CONTENT_ENCODING, CONTENT_TYPE, RETRY_AFTER},
 };
 use serde_json::json;
 use weir_events::registry::Mask;
@@ -81,6 +81,30 @@ async fn an_audit_is_answered_from_the_rules_and_asks_nobody() {
     assert!(text(answer).await.contains("too young"));
     assert_eq!(weir.upstream.n_asked(&format!("/registry{path}")), 0);
     assert_eq!(weir.upstream.n_asked(&format!("/registry{quick}")), 0);
+}
+
+#[tokio::test]
+async fn an_audit_by_rules_that_cannot_be_read_says_so_and_not_that_all_is_well() {
+    let weir = Weir::start().await;
+    weir.plugin.gate.policy().break_down();
+    for (path, question) in [
+        ("/-/npm/v1/security/advisories/bulk", r#"{"pad":["1.2.0"]}"#),
+        ("/-/npm/v1/security/audits/quick", r#"{"dependencies":{"pad":{"version":"1.2.0"}}}"#),
+    ] {
+        let answer = weir.send(Method::POST, path, &[], question.into()).await;
+        assert_eq!(answer.status, StatusCode::SERVICE_UNAVAILABLE, "{path}");
+        assert!(error(answer).await.contains("cannot be read"), "{path}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_audit_whose_turn_does_not_come_is_sent_away() {
+    let weir = Weir::start().await;
+    let _busy = weir.plugin.auditing.acquire().await.unwrap();
+    let path = "/-/npm/v1/security/advisories/bulk";
+    let answer = weir.send(Method::POST, path, &[], "{}".into()).await;
+    assert_eq!(answer.status, StatusCode::SERVICE_UNAVAILABLE);
+    assert_eq!(answer.headers[RETRY_AFTER], "1");
 }
 
 #[tokio::test]
