@@ -2,6 +2,7 @@
 
 use std::{io::Write, path::Path};
 
+use sha2::{Digest as _, Sha256};
 use weir_events::{registry::Ecosystem, timestamp::Timestamp};
 use weir_processors::registry::cache::{CacheKey, CachePlugin, FileCache, Meta};
 
@@ -31,7 +32,7 @@ pub async fn put_in(cache: &FileCache, package: &str, file: &str, body: &[u8], t
     let key = CacheKey::new(Ecosystem::Pypi, package, file).expect("a key");
     let meta = Meta {
         size: body.len() as u64,
-        sha256: hex::encode([7; 32]),
+        sha256: hex::encode(Sha256::digest(body)),
         promise: None,
         ttl,
         created_at: Timestamp::EPOCH,

@@ -2,6 +2,7 @@
 //! takes it out still asks the rules first.
 
 mod census;
+mod checked;
 mod evicted;
 mod files;
 mod purge;
@@ -16,7 +17,10 @@ pub use purge::{Purge, Purged};
 pub use repair::Repair;
 use serde::{Deserialize, Serialize};
 use tempfile::NamedTempFile;
-use weir_aggregates::registry::version::Version;
+use weir_aggregates::registry::{
+    name::go::{escape_go, unescape_go},
+    version::Version,
+};
 use weir_events::{registry::Ecosystem, timestamp::Timestamp};
 
 use super::{npm, pypi::filename};
@@ -36,6 +40,17 @@ fn folder(package: &str) -> String {
     package.replace('/', SLASH)
 }
 
+/// How a part of a key is spelt on disk. Modules of Go that differ in case are different ones, which
+/// some disks do not tell apart.
+fn spelt(ecosystem: Ecosystem, text: &str) -> Option<Cow<'_, str>> {
+    match ecosystem {
+        Ecosystem::Go => escape_go(text).map(Cow::Owned),
+        Ecosystem::Pypi | Ecosystem::Npm | Ecosystem::Cargo | Ecosystem::Docker => {
+            Some(Cow::Borrowed(text))
+        }
+    }
+}
+
 /// What ends the name of the description beside each artifact.
 const META_SUFFIX: &str = ".meta.json";
 
@@ -44,13 +59,14 @@ impl CacheKey {
     /// for a description. Only the name of a package has parts itself, with `/` between them.
     #[must_use]
     pub fn new(ecosystem: Ecosystem, package: &str, file: &str) -> Option<Self> {
+        let (spelt_package, spelt_file) = (spelt(ecosystem, package)?, spelt(ecosystem, file)?);
         let plain = |part: &str| {
             !part.is_empty()
                 && !part.starts_with('.')
                 && part.bytes().all(|b| b.is_ascii_graphic() && !b"/\\:*?\"<>|%".contains(&b))
         };
-        let package_is = package.split('/').all(plain) && folder(package).len() <= 240;
-        let file_is = plain(file) && file.len() <= 240 && !file.ends_with(META_SUFFIX);
+        let package_is = package.split('/').all(plain) && folder(&spelt_package).len() <= 240;
+        let file_is = plain(file) && spelt_file.len() <= 240 && !file.ends_with(META_SUFFIX);
         (package_is && file_is).then(|| Self {
             ecosystem,
             package: package.into(),
@@ -59,13 +75,21 @@ impl CacheKey {
     }
 
     /// The folder of its package, and the name of its file there.
-    fn place(&self) -> (String, &str) {
-        (folder(&self.package), &self.file)
+    fn place(&self) -> (String, String) {
+        // What has no spelling is no key.
+        let spelt = |text| spelt(self.ecosystem, text).unwrap_or_default();
+        (folder(&spelt(&self.package)), spelt(&self.file).into_owned())
     }
 
     /// What lies in a folder under a name.
     fn at(ecosystem: Ecosystem, folder: &str, file: &str) -> Option<Self> {
-        Self::new(ecosystem, &folder.replace(SLASH, "/"), file)
+        let package = folder.replace(SLASH, "/");
+        match ecosystem {
+            Ecosystem::Go => Self::new(ecosystem, &unescape_go(&package)?, &unescape_go(file)?),
+            Ecosystem::Pypi | Ecosystem::Npm | Ecosystem::Cargo | Ecosystem::Docker => {
+                Self::new(ecosystem, &package, file)
+            }
+        }
     }
 
     /// Where a file lies that a decision let through, by what the log says of it. An ecosystem whose

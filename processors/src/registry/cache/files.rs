@@ -14,12 +14,14 @@ use std::{
 };
 
 use tempfile::NamedTempFile;
+use tracing::warn;
 use weir_events::{registry::EvictionCause, timestamp::Timestamp};
 
 use super::{
     CacheKey, CachePlugin, CacheStats, Cached, Census, Evicted, Evictions, META_SUFFIX, Meta,
     Purge, Purged,
     census::Oblivion,
+    checked::Checked,
     evicted::Teller,
     purge::Watch,
     repair::{self, Repair, Workshop},
@@ -42,6 +44,7 @@ struct Inner {
     teller: Teller,
     forgotten: Oblivion,
     watch: Watch,
+    checked: Checked,
     /// When the index was last compared with the disk; held while it is, and while room is made.
     compared: Mutex<Option<Instant>>,
 }
@@ -73,6 +76,7 @@ impl FileCache {
                 teller: Teller::new(gone),
                 forgotten: Oblivion::default(),
                 watch: Watch::default(),
+                checked: Checked::default(),
                 compared: Mutex::default(),
             };
             Ok((Self(Arc::new(inner)), repair))
@@ -180,8 +184,8 @@ impl Inner {
             self.index().remove(key);
             return Ok(None);
         };
-        if file.metadata()?.len() != meta.size {
-            self.forget_broken(key)?;
+        if file.metadata()?.len() != meta.size || !self.checked.holds(key, &meta, &file)? {
+            self.forget_broken(key, &meta)?;
             return Ok(None);
         }
         self.admit(key, meta.clone())?;
@@ -201,11 +205,16 @@ impl Inner {
         }
         // Whoever forgets the last file of a package takes its folder away, under the same lock.
         fs::create_dir_all(directory)?;
+        let directory = File::open(directory)?;
+        // A crash between the two renames must not leave an old body under a new hash.
+        if remove(&body)? {
+            directory.sync_all()?;
+        }
         description.persist(described(&body)).map_err(|fault| fault.error)?;
         staged.persist(&body).map_err(|fault| fault.error)?;
-        let directory = File::open(directory)?;
         drop(changing);
         directory.sync_all()?;
+        self.checked.trust(key, &meta);
         self.admit(key, meta)?;
         Ok(true)
     }
@@ -234,18 +243,15 @@ impl Inner {
         Ok(())
     }
 
-    /// Forgets an artifact that does not fit its description, unless it does by now.
-    fn forget_broken(&self, key: &CacheKey) -> io::Result<()> {
+    /// Forgets an artifact that does not fit its description, unless another has taken its place.
+    fn forget_broken(&self, key: &CacheKey, of: &Meta) -> io::Result<()> {
+        warn!(
+            package = key.package(),
+            file = key.file(),
+            "a kept file is not what it was, forgotten"
+        );
         self.index().remove(key);
-        let body = self.body(key);
-        let _changing = repair::changing(&self.root)?;
-        let size = fs::metadata(&body).ok().map(|body| body.len());
-        if size == read_meta(&described(&body)).map(|meta| meta.size) {
-            return Ok(());
-        }
-        remove(&body)?;
-        remove(&described(&body))?;
-        Ok(())
+        self.forget_if(key, |meta| meta == of).map(drop)
     }
 
     /// Forgets an artifact on disk, and tells so if it was there: of several processes that forget

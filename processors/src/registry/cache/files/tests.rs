@@ -1,5 +1,6 @@
 use std::io::{Read, Write};
 
+use sha2::{Digest as _, Sha256};
 use weir_aggregates::registry::selection::Selection;
 use weir_events::registry::Ecosystem;
 
@@ -89,6 +90,7 @@ async fn put(cache: &FileCache, file: &str, body: &[u8]) {
 async fn put_with(cache: &FileCache, file: &str, body: &[u8], meta: Meta) {
     let mut staged = cache.stage().await.unwrap();
     staged.write_all(body).unwrap();
+    let meta = Meta { sha256: hex::encode(Sha256::digest(body)), ..meta };
     cache.set(key(file), staged, meta).await.unwrap();
 }
 
@@ -360,4 +362,56 @@ fn a_key_stays_inside_the_tree() {
     assert_eq!(found, Some(scoped));
     let key = key("a");
     assert_eq!((key.ecosystem(), key.package(), key.file()), (Ecosystem::Pypi, "six", "a"));
+}
+
+#[tokio::test]
+async fn an_old_body_is_never_served_under_the_hash_of_the_one_that_was_to_replace_it() {
+    let root = tempfile::tempdir().unwrap();
+    let (cache, _) = open(root.path(), 100).await;
+    put(&cache, "a", b"old").await;
+    let staged = cache.stage().await.unwrap();
+    // The crash: what was to be put into place is not there any more.
+    fs::remove_file(staged.path()).unwrap();
+    let sha256 = hex::encode(Sha256::digest(b"new"));
+    assert!(cache.set(key("a"), staged, Meta { sha256, ..meta(3) }).await.is_err());
+    assert_eq!(read(&cache, "a").await, None);
+}
+
+#[tokio::test]
+async fn what_a_process_did_not_write_itself_is_hashed_before_it_is_served() {
+    let root = tempfile::tempdir().unwrap();
+    let (cache, _) = open(root.path(), 100).await;
+    put(&cache, "a", b"alpha").await;
+    put(&cache, "b", b"beta!").await;
+    let at = root.path().join("files/pypi/six/a");
+    fs::write(&at, "wrong").unwrap();
+    let (again, repair) = open(root.path(), 100).await;
+    assert_eq!(repair.total(), 0, "its size fits");
+    assert_eq!(read(&again, "a").await, None);
+    assert!(!at.exists() && !described(&at).exists());
+    assert_eq!(read(&again, "b").await.unwrap(), b"beta!");
+}
+
+#[test]
+fn modules_of_go_that_differ_in_case_lie_in_places_that_do_not() {
+    let key = |module: &str, file: &str| CacheKey::new(Ecosystem::Go, module, file).unwrap();
+    let upper = key("github.com/Azure/x", "v1.0.0-RC1.zip");
+    let place = ("github.com%2f!azure%2fx".to_owned(), "v1.0.0-!r!c1.zip".to_owned());
+    assert_eq!(upper.place(), place);
+    assert_eq!(CacheKey::at(Ecosystem::Go, &place.0, &place.1), Some(upper));
+    // Where such files lay before: nobody knows which of the two it is.
+    assert_eq!(CacheKey::at(Ecosystem::Go, "github.com%2fAzure%2fx", "v1.0.0.zip"), None);
+}
+
+#[tokio::test]
+async fn a_zip_of_go_in_an_old_place_is_removed_when_the_cache_is_opened() {
+    let root = tempfile::tempdir().unwrap();
+    let folder = root.path().join("files/go/github.com%2fAzure%2fx");
+    fs::create_dir_all(&folder).unwrap();
+    let body = folder.join("v1.0.0.zip");
+    fs::write(&body, "zip").unwrap();
+    fs::write(described(&body), serde_json::to_vec(&meta(3)).unwrap()).unwrap();
+    let (cache, repair) = open(root.path(), 100).await;
+    assert_eq!((repair.n_incomplete, cache.stats().entries), (1, 0));
+    assert!(!body.exists() && !described(&body).exists());
 }
