@@ -39,10 +39,13 @@ const MAX_REDIRECTS: usize = 5;
 const MAX_TRAIL: usize = 8;
 
 /// A page beyond this size needs [`Room`].
-const SMALL_PAGE_BYTES: usize = 1 << 20;
+const SMALL_PAGE_BYTES: u64 = 1 << 20;
 
 /// How many pages beyond it may be in memory at once on their way in.
 const MAX_LARGE_PAGES: usize = 2;
+
+/// How long a large page waits for room. The time does not count as the upstream's.
+const ROOM_WITHIN: Duration = Duration::from_mins(1);
 
 /// How long the outside may take.
 #[derive(Debug, Clone, Copy)]
@@ -121,6 +124,12 @@ pub enum OutboundFault {
         /// The bound.
         cap_bytes: u64,
     },
+    /// Others take the room for large answers.
+    #[error("`{url}` has a large answer, and there was no room for it within {ROOM_WITHIN:?}")]
+    NoRoom {
+        /// The address.
+        url: String,
+    },
     /// The upstream wants a token, and there is none to be had.
     #[error("there is no token for `{url}`")]
     NoToken {
@@ -150,7 +159,7 @@ pub enum Encoding {
 }
 
 /// The Weirs a request has come through: `x-weir-instance` as it was received.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Trail(Vec<Uuid>);
 
 impl Trail {
@@ -160,6 +169,12 @@ impl Trail {
         let values = headers.get_all(INSTANCE_HEADER).into_iter();
         let ids = values.filter_map(|value| value.to_str().ok()).flat_map(|text| text.split(','));
         Self(ids.filter_map(|id| Uuid::try_parse(id.trim()).ok()).take(MAX_TRAIL).collect())
+    }
+
+    /// Whether it came from a client, and through no Weir before.
+    #[must_use]
+    pub fn begins_here(&self) -> bool {
+        self.0.is_empty()
     }
 
     /// Whether the request has been here already, or has come through more Weirs than is sane.
@@ -175,7 +190,7 @@ impl Trail {
 }
 
 /// One request to the outside.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Ask<'a> {
     /// GET or HEAD.
     pub method: Method,
@@ -304,7 +319,9 @@ impl Outbound {
         Err(OutboundFault::Redirects { url: ask.url.to_string() })
     }
 
-    /// Asks for a document as a whole, within a bound on its size and on the whole time.
+    /// Asks for a document as a whole, within a bound on its size and on the time that the upstream
+    /// takes. Where it turns out to be large and there is no room, the upstream is not kept waiting: it
+    /// is asked again when there is.
     pub async fn page(
         &self,
         ask: Ask<'_>,
@@ -312,10 +329,20 @@ impl Outbound {
         bound: Duration,
     ) -> Result<Page, OutboundFault> {
         let url = ask.url.to_string();
-        let whole = async { self.open(ask).await?.page(cap_bytes, &self.large_pages).await };
-        tokio::time::timeout(bound, whole)
-            .await
-            .unwrap_or(Err(OutboundFault::TooSlow { url, bound }))
+        let fetch = async |ask, room| {
+            let whole =
+                async { self.open(ask).await?.page(cap_bytes, room, &self.large_pages).await };
+            let too_slow = |_| OutboundFault::TooSlow { url: url.clone(), bound };
+            tokio::time::timeout(bound, whole).await.map_err(too_slow)?
+        };
+        if let Some(page) = fetch(ask.clone(), None).await? {
+            return Ok(page);
+        }
+        let no_room = || OutboundFault::NoRoom { url: url.clone() };
+        let room = Arc::clone(&self.large_pages).acquire_owned();
+        let room = tokio::time::timeout(ROOM_WITHIN, room).await.map_err(|_| no_room())?;
+        let room = room.map_err(|_| no_room())?;
+        fetch(ask, Some(room)).await?.ok_or_else(no_room)
     }
 }
 
@@ -342,31 +369,37 @@ impl Reply {
         read.map_err(|cause| OutboundFault::Broken { url: self.response.url().to_string(), cause })
     }
 
+    /// The answer as a whole; `None` where it is large and there is no room for it.
     async fn page(
         mut self,
         cap_bytes: u64,
+        mut room: Option<OwnedSemaphorePermit>,
         large_pages: &Arc<Semaphore>,
-    ) -> Result<Page, OutboundFault> {
+    ) -> Result<Option<Page>, OutboundFault> {
         let url = self.response.url().clone();
         let too_large = || OutboundFault::TooLarge { url: url.to_string(), cap_bytes };
-        if self.content_length().is_some_and(|announced| announced > cap_bytes) {
+        let announced = self.content_length().unwrap_or_default();
+        if announced > cap_bytes {
             return Err(too_large());
         }
-        let (mut body, mut room) = (BytesMut::new(), None);
+        let mut body = BytesMut::new();
         while let Some(chunk) = self.chunk().await? {
             let length = body.len() + chunk.len();
             if length as u64 > cap_bytes {
                 return Err(too_large());
             }
-            if length > SMALL_PAGE_BYTES && room.is_none() {
-                let permit = Arc::clone(large_pages).acquire_owned().await;
-                let permit = permit.map_err(|_| too_large())?;
-                room = Some(Room { _permit: Arc::new(permit) });
+            if announced.max(length as u64) > SMALL_PAGE_BYTES && room.is_none() {
+                let Ok(permit) = Arc::clone(large_pages).try_acquire_owned() else {
+                    return Ok(None);
+                };
+                room = Some(permit);
             }
             body.extend_from_slice(&chunk);
         }
+        let room = room.filter(|_| body.len() as u64 > SMALL_PAGE_BYTES);
+        let room = room.map(|permit| Room { _permit: Arc::new(permit) });
         let (status, headers) = (self.status(), self.headers().clone());
-        Ok(Page { status, headers, url, body: body.freeze(), room })
+        Ok(Some(Page { status, headers, url, body: body.freeze(), room }))
     }
 }
 

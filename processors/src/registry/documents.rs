@@ -162,6 +162,8 @@ impl<S: Source> Clone for Documents<S> {
     }
 }
 
+type Answered<S> = Result<Open<<S as Source>::Document>, DocumentsFault>;
+
 #[derive(Debug)]
 struct Inner<S: Source> {
     base: Url,
@@ -170,7 +172,9 @@ struct Inner<S: Source> {
     keeping: Keeping,
     counters: Arc<Counters>,
     kept: Mutex<Shelved<S>>,
-    flights: Flights<S::Key, Result<Open<S::Document>, DocumentsFault>>,
+    /// By the Weirs a request came through, too: that is a client's word, and what comes of it
+    /// concerns nobody else.
+    flights: Flights<(S::Key, Trail), Answered<S>>,
 }
 
 /// What is kept, and how often some of it was forgotten because somebody said so: what was fetched
@@ -305,7 +309,11 @@ impl<S: Source> Documents<S> {
             let (inner, key, trail) = (Arc::clone(inner), key.clone(), trail.clone());
             || async move { inner.refresh(&key, &trail).await }
         };
-        inner.flights.join(key.clone(), work).await.unwrap_or(Err(DocumentsFault::Stopping))
+        inner
+            .flights
+            .join((key.clone(), trail.clone()), work)
+            .await
+            .unwrap_or(Err(DocumentsFault::Stopping))
     }
 }
 
@@ -361,8 +369,10 @@ impl<S: Source> Inner<S> {
                 let Some((document, old)) = stale else { return Err(fault) };
                 warn!(list = %key, error = %fault, "upstream failed, giving an old list");
                 self.counters.count(Count::Stale);
-                let retry_at = Instant::now() + self.keeping.retry_after;
-                self.keep(key, Kept { retry_at, ..old }, n_purges);
+                if trail.begins_here() {
+                    let retry_at = Instant::now() + self.keeping.retry_after;
+                    self.keep(key, Kept { retry_at, ..old }, n_purges);
+                }
                 Ok(Open::kept(document))
             }
         }

@@ -195,7 +195,11 @@ impl SyncFault {
     #[must_use]
     pub fn passing(&self) -> bool {
         match self {
-            Self::Outbound(OutboundFault::Broken { .. } | OutboundFault::TooSlow { .. })
+            Self::Outbound(
+                OutboundFault::Broken { .. }
+                | OutboundFault::TooSlow { .. }
+                | OutboundFault::NoRoom { .. },
+            )
             | Self::TimedOut(_)
             | Self::BrokeOff(_) => true,
             Self::Status { status, .. } => {

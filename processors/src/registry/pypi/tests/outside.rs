@@ -214,19 +214,28 @@ fn page_of(n_bytes: usize) -> Canned {
 
 #[tokio::test]
 async fn large_pages_wait_for_room_and_small_ones_for_nothing() {
-    let weir = Weir::start_with(|config| config.keeping.bound = Duration::from_secs(2)).await;
+    let weir = Weir::start_with(|config| config.keeping.bound = Duration::from_millis(500)).await;
     weir.upstream.put("/simple/large/", page_of(2 << 20));
+    let never = Arc::new(Semaphore::new(0));
+    weir.upstream.put("/simple/never/", Canned::gated(&[b"x"], &never));
     let small: Vec<_> = (0..50).map(|n| format!("/simple/small{n}/")).collect();
     for path in &small {
         weir.upstream.put(path, page_of(100));
     }
     let full = weir.outbound.fill();
-    let (large, small) =
-        tokio::join!(weir.get("/simple/large/"), join_all(small.iter().map(|path| weir.get(path))));
-    assert!(small.iter().all(|answer| answer.status == StatusCode::OK));
-    assert_eq!(large.status, StatusCode::BAD_GATEWAY);
-    assert!(large.reason.as_deref().unwrap().contains("took longer than"), "{large:?}");
-    drop(full);
+    let meanwhile = async {
+        let small = join_all(small.iter().map(|path| weir.get(path))).await;
+        assert!(small.iter().all(|answer| answer.status == StatusCode::OK));
+        weir.until("asked", || weir.upstream.n_asked("/simple/large/") == 1).await;
+        // The time that an upstream has is over.
+        let slow = weir.get("/simple/never/").await;
+        assert!(slow.reason.as_deref().unwrap().contains("took longer than"), "{slow:?}");
+        assert_eq!(weir.upstream.n_asked("/simple/large/"), 1);
+        drop(full);
+    };
+    let (large, ()) = tokio::join!(weir.get("/simple/large/"), meanwhile);
+    assert_eq!(large.status, StatusCode::OK, "{large:?}");
+    assert_eq!(weir.upstream.n_asked("/simple/large/"), 2, "it was not kept waiting");
     for n in 1..=4 {
         // More than there is room for at once, so that each must have given its room back.
         let path = format!("/simple/large{n}/");
@@ -234,6 +243,26 @@ async fn large_pages_wait_for_room_and_small_ones_for_nothing() {
         assert_eq!(weir.get(&path).await.status, StatusCode::OK);
     }
     drop(weir.outbound.fill());
+}
+
+#[tokio::test]
+async fn what_a_client_says_of_its_way_here_concerns_nobody_else() {
+    let weir = Weir::start().await;
+    let gate = Arc::new(Semaphore::new(0));
+    weir.upstream.put(PAGE, Canned::gated(&[b"["], &gate).with(CONTENT_TYPE, JSON));
+    let forged = [uuid::Uuid::from_u128(7); 7].map(|id| id.to_string()).join(",");
+    let name = INSTANCE_HEADER.parse().unwrap();
+    let meanwhile = async {
+        weir.until("asked", || weir.upstream.n_asked(PAGE) == 1).await;
+        weir.upstream.put(PAGE, page_of(10));
+        // Not what comes of the other one, be it the refusal of the next Weir.
+        assert_eq!(weir.get(PAGE).await.status, StatusCode::OK);
+        let told = &weir.upstream.last_headers(PAGE)[INSTANCE_HEADER];
+        assert_eq!(told, INSTANCE.to_string().as_str());
+        gate.add_permits(1);
+    };
+    let (other, ()) = tokio::join!(weir.get_with(PAGE, name, &forged), meanwhile);
+    assert_eq!(other.status, StatusCode::BAD_GATEWAY, "no page");
 }
 
 #[tokio::test]
