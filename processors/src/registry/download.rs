@@ -23,7 +23,7 @@ use std::{
 pub use fault::DownloadFault;
 pub use promise::Promise;
 pub use reader::read;
-pub use shape::Shape;
+pub use shape::{Shape, Sum};
 use tokio::sync::{Semaphore, watch};
 use tracing::warn;
 pub use transfer::{Opened, Transfer};
@@ -73,8 +73,10 @@ impl<C> Clone for Downloads<C> {
     }
 }
 
-/// A download under way: files of one name that are promised to be different are different.
-type Route = (CacheKey, Option<[u8; 32]>, Option<Promise>);
+/// A download under way: files of one name that are promised to be different are different, and
+/// what somebody knows to be wrong is right for nobody who came before. The Weirs it came through are
+/// a client's word: what comes of that concerns nobody else.
+type Route = (CacheKey, Option<[u8; 32]>, Option<Promise>, Shape, Trail);
 
 type Running = HashMap<Route, watch::Receiver<State>>;
 
@@ -174,7 +176,8 @@ impl<C: CachePlugin> Downloads<C> {
 
     /// The download under way, or a new one.
     fn state_of(&self, wanted: &Wanted, caller: &Caller, trail: &Trail) -> watch::Receiver<State> {
-        let key = (wanted.key.clone(), wanted.sha256, wanted.promise.clone());
+        let Wanted { key, sha256, promise, shape, .. } = wanted;
+        let key = (key.clone(), *sha256, promise.clone(), shape.clone(), trail.clone());
         let mut running = self.0.running.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(state) = running.get(&key) {
             return state.clone();

@@ -7,6 +7,7 @@
 //!
 //! Follows the Go Modules Reference, "GOPROXY protocol", and the checksum database's protocol.
 
+pub mod dates;
 pub mod document;
 pub mod filter;
 pub mod lists;
@@ -24,6 +25,7 @@ use weir_aggregates::registry::dossier::Dossier;
 use weir_events::registry::Ecosystem;
 
 use self::{
+    dates::Dates,
     document::List,
     filter::{Filtered, filter},
     lists::Lists,
@@ -66,6 +68,7 @@ pub struct Go<C> {
 struct Upstream {
     versions: Documents<Versions>,
     infos: Documents<Infos>,
+    dates: Dates,
     mods: Documents<Mods>,
     database: Option<Database>,
 }
@@ -84,6 +87,7 @@ impl<C: CachePlugin> Go<C> {
         };
         let upstream = versions.zip(infos).zip(mods).map(|((versions, infos), mods)| Upstream {
             versions,
+            dates: Dates::new(infos.clone(), parts.lifecycle),
             infos,
             mods,
             database,
@@ -124,7 +128,7 @@ impl<C: CachePlugin> RegistryPlugin for Go<C> {
     }
 
     fn filter_metadata(&self, document: &List, dossier: &Dossier) -> Filtered {
-        filter(document, dossier, &[])
+        filter(document, dossier, None)
     }
 
     fn cache_key(&self, request: &Request) -> Option<CacheKey> {

@@ -5,7 +5,7 @@ use std::{fs::File, io};
 use crate::registry::go::zip::{self, ZipFault};
 
 /// What a file must be.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub enum Shape {
     /// Anything.
     #[default]
@@ -14,10 +14,20 @@ pub enum Shape {
     GoZip {
         /// What the names of all its files begin with: `module@version/`.
         prefix: Box<str>,
-        /// The `h1` that the checksum database has, where it has one. Where it has none, what comes
-        /// first is kept: the go command compares it with `go.sum`.
-        sum: Option<[u8; 32]>,
+        /// What it must add up to.
+        sum: Sum,
     },
+}
+
+/// What is known of the `h1` of a zip.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Sum {
+    /// What the checksum database has.
+    Known([u8; 32]),
+    /// No database is asked: what comes first is kept, and the go command compares it with `go.sum`.
+    Unasked,
+    /// The database that is asked says nothing of it: it is passed through, and not kept.
+    Untold,
 }
 
 /// It is something else.
@@ -32,15 +42,18 @@ pub(super) enum ShapeFault {
 impl Shape {
     /// Whether it tells so much that what has it may be kept.
     pub(super) const fn tells(&self) -> bool {
-        !matches!(self, Self::Any)
+        match self {
+            Self::Any | Self::GoZip { sum: Sum::Untold, .. } => false,
+            Self::GoZip { sum: Sum::Known(_) | Sum::Unasked, .. } => true,
+        }
     }
 
     /// A name for what has it.
     #[must_use]
     pub fn tag(&self) -> Option<String> {
         match self {
-            Self::GoZip { sum: Some(sum), .. } => Some(hex::encode(sum)),
-            Self::GoZip { sum: None, .. } | Self::Any => None,
+            Self::GoZip { sum: Sum::Known(sum), .. } => Some(hex::encode(sum)),
+            Self::GoZip { sum: Sum::Unasked | Sum::Untold, .. } | Self::Any => None,
         }
     }
 
@@ -48,8 +61,17 @@ impl Shape {
     pub(super) fn admits(&self, found: &str) -> bool {
         match self {
             Self::Any => true,
-            Self::GoZip { sum: None, .. } => found.starts_with("h1 "),
-            Self::GoZip { sum: Some(sum), .. } => found == named(sum),
+            Self::GoZip { sum: Sum::Untold, .. } => false,
+            // Of which module it was found to be counts: some disks do not tell all names apart.
+            Self::GoZip { prefix, sum: Sum::Unasked } => {
+                let of = found.strip_prefix("h1 ").and_then(|found| found.split_once(' '));
+                of.is_some_and(|(_, of)| *of == **prefix)
+            }
+            // The names of the files are part of the sum.
+            Self::GoZip { sum: Sum::Known(sum), .. } => {
+                let rest = found.strip_prefix(&named(sum));
+                rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
+            }
         }
     }
 
@@ -61,15 +83,39 @@ impl Shape {
             fault => ShapeFault::Mismatch(fault.to_string()),
         })?;
         match sum {
-            Some(sum) if *sum != found => {
+            Sum::Known(sum) if *sum != found => {
                 let cause = format!("{} instead of {}", named(&found), named(sum));
                 Err(ShapeFault::Mismatch(cause))
             }
-            _ => Ok(Some(named(&found))),
+            Sum::Known(_) | Sum::Unasked | Sum::Untold => {
+                Ok(Some(format!("{} {prefix}", named(&found))))
+            }
         }
     }
 }
 
 fn named(sum: &[u8; 32]) -> String {
     format!("h1 {}", hex::encode(sum))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kept_zip_is_of_the_module_that_it_was_found_to_be_of() {
+        let shape =
+            |module: &str, sum| Shape::GoZip { prefix: format!("{module}@v1.0.0/").into(), sum };
+        let found = format!("{} example.com/Mod@v1.0.0/", named(&[7; 32]));
+        assert!(shape("example.com/Mod", Sum::Unasked).admits(&found));
+        assert!(!shape("example.com/mod", Sum::Unasked).admits(&found));
+        // As it was written before the module stood there.
+        let old = named(&[7; 32]);
+        assert!(!shape("example.com/Mod", Sum::Unasked).admits(&old));
+        for found in [&found, &old] {
+            assert!(shape("example.com/Mod", Sum::Known([7; 32])).admits(found));
+            assert!(!shape("example.com/Mod", Sum::Known([8; 32])).admits(found));
+            assert!(!shape("example.com/Mod", Sum::Untold).admits(found));
+        }
+    }
 }

@@ -4,7 +4,7 @@
 use weir_aggregates::registry::{dossier::Dossier, verdict::Candidate, version::Version};
 use weir_events::{registry::Mask, timestamp::Timestamp};
 
-use super::document::List;
+use super::{dates::Ages, document::List};
 use crate::registry::{
     gate::Changed,
     judging::{Judging, better},
@@ -39,17 +39,17 @@ impl Changed for Filtered {
     }
 }
 
-/// Judges every version of a list. `ages` tells when some were published, by their text; of the
-/// others, age is judged when they are asked for.
+/// Judges every version of a list. `ages` tells when versions were published, where that matters: it
+/// does not tell it of what is not in there. Without it, age is judged when a version is asked for.
 #[must_use]
-pub fn filter(list: &List, dossier: &Dossier, ages: &[(String, Option<Timestamp>)]) -> Filtered {
+pub fn filter(list: &List, dossier: &Dossier, ages: Option<&Ages>) -> Filtered {
     let mut judging = Judging::by(dossier);
     let (mut hidden, mut marked) = (Vec::new(), Vec::new());
     let mut newest: Option<&Version> = None;
     let mut stays = Vec::with_capacity(list.versions.len());
     for listed in &list.versions {
-        let told = ages.iter().find(|(text, _)| text == listed.text.as_str());
-        let published_at = told.map_or(Some(Timestamp::EPOCH), |(_, at)| *at);
+        let told = |ages: &Ages| ages.get(listed.text.as_str()).copied().flatten();
+        let published_at = ages.map_or(Some(Timestamp::EPOCH), told);
         let candidate = Candidate::published(Some(&listed.version), published_at);
         let text = || listed.text.to_string();
         let (stay, allowed) = match judging.refusal(&candidate).map(|objection| objection.mask) {

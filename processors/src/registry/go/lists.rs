@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use weir_aggregates::registry::dossier::Dossier;
-use weir_events::timestamp::Timestamp;
 use weir_log::lifecycle::Lifecycle;
 
 use super::{
+    dates::Ages,
     document::List,
     filter::{Filtered, filter},
     module::Module,
@@ -18,15 +18,12 @@ use crate::registry::{
     renderings::{Rendering, Renderings},
 };
 
-/// When some versions were published, by their text.
-pub type Ages = Vec<(String, Option<Timestamp>)>;
-
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct Key {
     module: Module,
     document: blake3::Hash,
     known: blake3::Hash,
-    ages: Arc<Ages>,
+    ages: Option<Arc<Ages>>,
 }
 
 /// Lists ready to be sent.
@@ -44,17 +41,18 @@ impl Lists {
         &self,
         open: &Open<List>,
         dossier: &Arc<Dossier>,
-        ages: Ages,
+        ages: Option<Arc<Ages>>,
     ) -> Result<Arc<Rendering<Filtered>>, GivenUp> {
         let (module, document) = (open.document.module.clone(), open.document.digest);
-        let ages = Arc::new(ages);
-        let key = Key { module, document, known: dossier.key, ages: Arc::clone(&ages) };
+        let key = Key { module, document, known: dossier.key, ages: ages.clone() };
         let (open, dossier) = (open.clone(), Arc::clone(dossier));
-        self.0.get(key, dossier.now(), move || write(&open.document, &dossier, &ages)).await
+        self.0
+            .get(key, dossier.now(), move || write(&open.document, &dossier, ages.as_deref()))
+            .await
     }
 }
 
-fn write(list: &List, dossier: &Dossier, ages: &Ages) -> Rendering<Filtered> {
+fn write(list: &List, dossier: &Dossier, ages: Option<&Ages>) -> Rendering<Filtered> {
     let filtered = Arc::new(filter(list, dossier, ages));
     let body = render(list, &filtered);
     let n_versions = 32 * filtered.stays.len() as u64;

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use futures_util::{StreamExt as _, stream};
 use http::{
     HeaderValue, StatusCode,
     header::{CACHE_CONTROL, ETAG},
@@ -12,8 +11,8 @@ use weir_aggregates::registry::dossier::Dossier;
 
 use super::{
     Go, Upstream,
+    dates::Ages,
     document::{Info, List, key_of},
-    lists::Ages,
     module::{Canonical, Module, Query},
     request::{Request, Target},
     sumdb,
@@ -26,7 +25,7 @@ use crate::{
         asking::Asking,
         cache::CachePlugin,
         documents::{DocumentsFault, Open},
-        download::{Shape, Wanted},
+        download::{Shape, Sum, Wanted},
         gate::{Artifact, Gate, LIST, Listed, Otherwise, Plain},
         sightings::There,
     },
@@ -34,13 +33,6 @@ use crate::{
 
 const TEXT: &str = "text/plain; charset=utf-8";
 const JSON: &str = "application/json";
-
-/// Of how many of the newest versions of a list the time is looked up, where it is looked at as of
-/// one.
-const N_DATED: usize = 2_000;
-
-/// How many of them are looked up at once.
-const N_AT_ONCE: usize = 8;
 
 impl<C: CachePlugin> Go<C> {
     pub(super) async fn answered(&self, request: Request, caller: &Caller) -> Answer {
@@ -97,6 +89,7 @@ impl<C: CachePlugin> Go<C> {
         self.look(&open, caller).await?;
         let dossier = self.gate.about(module.as_str(), asking, caller)?;
         let ages = ages(upstream, &open.document, &dossier, asking).await;
+        let ages = ages.map_err(|fault| Gate::<C, Plain>::no_list(&fault))?;
         let list = self.lists.list(&open, &dossier, ages).await;
         let list = list.map_err(|_| Gate::<C, Plain>::stopping())?;
         let listed = Listed {
@@ -148,7 +141,7 @@ impl<C: CachePlugin> Go<C> {
         let at = At { module, query };
         let info = find::<C>(upstream, &at, asking).await?;
         self.look_at(&at.module, &info.version, caller).await?;
-        let artifact = artifact(upstream, &at.module, &info.version, &info, "info", None);
+        let artifact = artifact(upstream, &at.module, &info.version, &info, "info", Sum::Unasked);
         let artifact = artifact.ok_or_else(|| missing(&at))?;
         let instead = |dossier| self.newest(upstream, &at.module, dossier, asking, caller);
         if at.query == Query::Latest {
@@ -179,7 +172,7 @@ impl<C: CachePlugin> Go<C> {
         self.look_at(module, version, caller).await?;
         let sum = match &upstream.database {
             Some(database) => database.sum(module, version, &asking.trail).await,
-            None => Ok(None),
+            None => Ok(Sum::Unasked),
         };
         let sum = sum.map_err(|fault| Gate::<C, Plain>::no_list(&fault))?;
         let artifact = artifact(upstream, module, version, &info, "zip", sum);
@@ -200,7 +193,7 @@ impl<C: CachePlugin> Go<C> {
         let open = self.open(upstream, module, asking).await.ok()?;
         self.look(&open, caller).await.ok()?;
         let dossier = self.gate.remembering(&dossier, module.as_str());
-        let ages = ages(upstream, &open.document, &dossier, asking).await;
+        let ages = ages(upstream, &open.document, &dossier, asking).await.ok()?;
         self.lists.list(&open, &dossier, ages).await.ok()?.filtered.newest_allowed.clone()
     }
 }
@@ -217,26 +210,17 @@ async fn find<C: CachePlugin>(
 }
 
 /// When the newest versions were published, as their authors say, where the list is looked at as of a
-/// time. That of older ones is looked at when they are asked for.
-async fn ages(upstream: &Upstream, list: &List, dossier: &Dossier, asking: &Asking) -> Ages {
-    if dossier.seen_as_of().is_none() {
-        return Ages::new();
+/// time.
+async fn ages(
+    upstream: &Upstream,
+    list: &List,
+    dossier: &Dossier,
+    asking: &Asking,
+) -> Result<Option<Arc<Ages>>, DocumentsFault> {
+    match dossier.seen_as_of() {
+        None => Ok(None),
+        Some(_) => upstream.dates.of(list, &asking.trail).await.map(Some),
     }
-    let mut newest: Vec<_> = list.versions.iter().collect();
-    newest.sort_by(|a, b| b.version.cmp(&a.version));
-    newest.truncate(N_DATED);
-    let versions = newest.into_iter().map(|listed| listed.text.to_string());
-    let versions: Vec<String> = versions.collect();
-    let module = &list.module;
-    let ask = |text: String| async move {
-        let query = Query::Named(text.as_str().into());
-        let at = At { module: module.clone(), query };
-        let infos = &upstream.infos;
-        // What cannot be had tells no age, and does not pass.
-        let info = infos.get(&at, infos.keeping().ttl, &asking.trail).await.ok();
-        (text, info.and_then(|info| info.document.time))
-    };
-    stream::iter(versions).map(ask).buffered(N_AT_ONCE).collect().await
 }
 
 /// What passes or not, for a version.
@@ -246,7 +230,7 @@ fn artifact(
     version: &Canonical,
     info: &Info,
     kind: &str,
-    sum: Option<[u8; 32]>,
+    sum: Sum,
 ) -> Option<Artifact> {
     let versions = &upstream.versions;
     let path = format!("{}/@v/{}.zip", module.escaped(), version.escaped());

@@ -8,6 +8,7 @@ use std::{convert::Infallible, fmt, sync::Arc, time::Duration};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use bytes::Bytes;
 use http::HeaderMap;
+use tracing::warn;
 use weir_aggregates::registry::name::go::unescape_go;
 
 use super::{
@@ -18,6 +19,7 @@ use crate::{
     outbound::{Page, ReachFault, Trail, Url},
     registry::{
         documents::{Documents, DocumentsFault, Keeping, Source},
+        download::Sum,
         setup::{Config, Parts},
         stats::Counters,
     },
@@ -193,22 +195,31 @@ impl Database {
         Ok(self.words.get(asked, fresh, trail).await?.document)
     }
 
-    /// The `h1:` of a version's zip; `None` where the database does not have it.
+    /// The `h1:` of a version's zip. That the database does not have it is logged: of what is public
+    /// it should have everything.
     pub async fn sum(
         &self,
         module: &Module,
         version: &Canonical,
         trail: &Trail,
-    ) -> Result<Option<[u8; 32]>, DocumentsFault> {
+    ) -> Result<Sum, DocumentsFault> {
         if self.is_private(module) {
-            return Ok(None);
+            return Ok(Sum::Unasked);
         }
         let asked = Asked::Lookup { module: module.clone(), version: version.as_str().into() };
-        match self.ask(&asked, trail).await {
-            Ok(words) => Ok(sum_in(&words, module, version)),
-            Err(DocumentsFault::NotFound(_)) => Ok(None),
-            Err(fault) => Err(fault),
-        }
+        let sum = match self.ask(&asked, trail).await {
+            Ok(words) => sum_in(&words, module, version),
+            Err(DocumentsFault::NotFound(_)) => None,
+            Err(fault) => return Err(fault),
+        };
+        Ok(sum.map_or_else(
+            || {
+                let database = &self.name;
+                warn!(%module, %version, database, "the checksum database says nothing of a module");
+                Sum::Untold
+            },
+            Sum::Known,
+        ))
     }
 }
 

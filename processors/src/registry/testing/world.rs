@@ -117,12 +117,29 @@ impl<P: Tested> World<P> {
         self.send(method, path, headers, Bytes::new()).await
     }
 
+    /// Gets something as of a time.
+    pub(crate) async fn get_as_of(&self, path: &str, as_of: &str) -> Answer {
+        let as_of = Some(as_of.parse().unwrap());
+        self.sent(Method::GET, path, &[], Bytes::new(), as_of).await
+    }
+
     pub(crate) async fn send(
         &self,
         method: Method,
         path: &str,
         headers: &[(HeaderName, &str)],
         body: Bytes,
+    ) -> Answer {
+        self.sent(method, path, headers, body, None).await
+    }
+
+    async fn sent(
+        &self,
+        method: Method,
+        path: &str,
+        headers: &[(HeaderName, &str)],
+        body: Bytes,
+        as_of: Option<Timestamp>,
     ) -> Answer {
         let (path, query) = path.split_once('?').map_or((path, None), |(p, q)| (p, Some(q)));
         let headers: HeaderMap = headers
@@ -136,7 +153,7 @@ impl<P: Tested> World<P> {
             headers: &headers,
             base: BASE,
             body: &body,
-            as_of: None,
+            as_of,
         };
         self.plugin.answer(&asked, &Caller::principal("ci", "ci")).await
     }

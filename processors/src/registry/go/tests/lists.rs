@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use http::{
-    StatusCode,
-    header::{CONTENT_TYPE, ETAG, IF_NONE_MATCH},
+    HeaderValue, StatusCode,
+    header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, IF_NONE_MATCH},
 };
 
 use super::*;
@@ -122,6 +122,63 @@ async fn a_module_is_as_old_as_our_first_sight_of_it_whatever_its_author_says() 
     assert_eq!(weir.get(&at("@v/v1.2.0.info")).await.status, StatusCode::OK);
     let late = text(weir.get(&at("@v/v1.3.0.info")).await).await;
     assert!(late.contains("first seen here at 2026-01-05"), "{late}");
+}
+
+#[tokio::test]
+async fn a_list_as_of_a_day_loses_no_version_because_the_upstream_fails_for_a_moment() {
+    let weir = Weir::open(&VERSIONS).await;
+    let (info_of, day) = (format!("/proxy{}", at("@v/v1.1.0.info")), "1970-01-02T12:00:00Z");
+    weir.upstream.put(&info_of, Canned::status(StatusCode::BAD_GATEWAY));
+    let failed = weir.get_as_of(&at("@v/list"), day).await;
+    assert_eq!(failed.status, StatusCode::BAD_GATEWAY);
+    assert_eq!(
+        (failed.headers.get(ETAG), &failed.headers[CACHE_CONTROL]),
+        (None, &HeaderValue::from_static("no-store"))
+    );
+    assert!(weir.recorded().is_empty(), "nothing was judged");
+    weir.upstream.put(&info_of, Canned::new(info("v1.1.0", 2)));
+    for _ in 0..2 {
+        let list = weir.get_as_of(&at("@v/list"), day).await;
+        assert_eq!(text(list).await, "v1.0.0\nv1.1.0\n");
+    }
+    assert_eq!(weir.recorded(), ["filtered"]);
+    assert_eq!(weir.upstream.n_asked(&info_of), 2);
+    assert_eq!(weir.upstream.n_asked(&format!("/proxy{}", at("@v/v1.0.0.info"))), 1);
+}
+
+#[tokio::test]
+async fn many_who_look_at_a_list_as_of_a_day_ask_for_each_time_once() {
+    let weir = Weir::open(&VERSIONS).await;
+    let days = ["1970-01-01T00:00:00Z", "1970-01-02T00:00:00Z", "1970-01-03T00:00:00Z"];
+    let path = at("@v/list");
+    let asking = days.iter().cycle().take(30).map(|day| weir.get_as_of(&path, day));
+    for (day, list) in days.iter().cycle().zip(futures_util::future::join_all(asking).await) {
+        let n_there = days.iter().filter(|at| *at <= day).count();
+        assert_eq!(text(list).await.lines().count(), n_there, "{day}");
+    }
+    for version in VERSIONS {
+        assert_eq!(
+            weir.upstream.n_asked(&format!("/proxy{}", at(&format!("@v/{version}.info")))),
+            1
+        );
+    }
+}
+
+#[test]
+fn a_version_of_which_nobody_told_the_time_is_in_no_list_as_of_one() {
+    use std::collections::BTreeMap;
+
+    use super::super::{document::List, filter::filter, module::Module};
+
+    let list = List::read(&Module::new(MODULE).unwrap(), b"v1.0.0\nv1.1.0\n").unwrap();
+    let dossier = crate::registry::testing::dossier(Ecosystem::Go, MODULE, 1, &[]);
+    let as_of = weir_aggregates::registry::dossier::Dossier::clone(&dossier)
+        .as_of("1970-01-02T00:00:00Z".parse().unwrap());
+    let ages =
+        BTreeMap::from([("v1.1.0".to_owned(), Some("1970-01-01T00:00:00Z".parse().unwrap()))]);
+    let filtered = filter(&list, &as_of, Some(&ages));
+    assert_eq!((filtered.stays, filtered.hidden), (vec![false, true], vec!["v1.0.0".to_owned()]));
+    assert_eq!(filter(&list, &dossier, None).stays, [true, true]);
 }
 
 #[tokio::test]

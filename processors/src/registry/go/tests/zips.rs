@@ -1,13 +1,21 @@
 //! Zips: judged when served, verified by what the checksum database says.
 
+use std::sync::Arc;
+
 use http::{
     StatusCode,
-    header::{CONTENT_LENGTH, ETAG, IF_NONE_MATCH, LOCATION, RANGE},
+    header::{CONTENT_LENGTH, ETAG, IF_NONE_MATCH, LOCATION, RANGE, WARNING},
 };
+
+use tokio::sync::Semaphore;
 
 use super::*;
 
 const ZIP: &str = "@v/v1.0.0.zip";
+
+fn lookup() -> String {
+    format!("/proxy/sumdb/{DATABASE}/lookup/{ESCAPED}@v1.0.0")
+}
 
 fn proxied() -> String {
     format!("/proxy{}", at(ZIP))
@@ -73,6 +81,48 @@ async fn what_is_no_zip_of_this_version_is_refused_also_without_a_database() {
         weir.until(what, || weir.recorded().contains(&"rejected")).await;
         assert!(!weir.recorded().contains(&"stored"), "{what}");
     }
+}
+
+#[tokio::test]
+async fn what_the_database_says_nothing_of_passes_through_and_is_not_kept() {
+    for canned in [Some(Canned::new("7\nexample.com/other v1.0.0 h1:x\n\ntree\n")), None] {
+        let weir = Weir::with_database(&["v1.0.0"]).await;
+        weir.upstream.remove(&lookup());
+        if let Some(canned) = canned {
+            weir.upstream.put(&lookup(), canned);
+        }
+        for _ in 0..2 {
+            let answer = weir.get(&at(ZIP)).await;
+            assert_eq!(answer.status, StatusCode::OK);
+            assert!(answer.headers[WARNING].to_str().unwrap().contains("not kept"));
+            assert_eq!(body(answer).await.unwrap(), zip("v1.0.0"));
+        }
+        assert!(!weir.recorded().contains(&"stored"));
+        assert_eq!(weir.upstream.n_asked(&proxied()), 2);
+    }
+}
+
+#[tokio::test]
+async fn who_knows_the_sum_of_a_zip_does_not_join_a_download_that_nobody_compares() {
+    let weir = Weir::open_with(&["v1.0.0"], |config| {
+        config.checksum_database = Some(DATABASE.to_owned());
+        config.keeping.negative_ttl = std::time::Duration::ZERO;
+    });
+    let (weir, gate) = (weir.await, Arc::new(Semaphore::new(0)));
+    let other = zip_of(&[(&format!("{MODULE}@v1.0.0/go.mod"), "module other\n")]);
+    weir.upstream.put(&proxied(), Canned::gated(&[&other[..9], &other[9..]], &gate));
+    let path = at(ZIP);
+    let second = async {
+        weir.until("asked", || weir.upstream.n_asked(&proxied()) == 1).await;
+        weir.says("v1.0.0", &sum("v1.0.0"));
+        weir.upstream.put(&proxied(), Canned::new(zip("v1.0.0")));
+        let answer = weir.get(&path).await;
+        gate.add_permits(2);
+        body(answer).await.unwrap()
+    };
+    let (lax, strict) = tokio::join!(weir.get(&path), second);
+    assert_eq!(body(lax).await.unwrap(), other);
+    assert_eq!(strict, zip("v1.0.0"));
 }
 
 #[tokio::test]
