@@ -176,6 +176,12 @@ impl Reach {
     }
 
     /// What the upstream wants to see of us, if the address is its own.
+    /// Whether there are credentials for the upstream.
+    #[must_use]
+    pub const fn has_credentials(&self) -> bool {
+        self.credentials.is_some()
+    }
+
     pub(super) fn credentials_for(&self, url: &Url) -> Option<HeaderValue> {
         let (whose, credentials) = self.credentials.as_ref()?;
         (Origin::of(url).as_ref() == Some(whose)).then(|| credentials.clone())

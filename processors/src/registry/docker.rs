@@ -15,6 +15,7 @@
 pub mod kin;
 pub mod manifest;
 pub mod name;
+pub mod read;
 pub mod request;
 mod serve;
 pub mod tags;
@@ -29,6 +30,7 @@ use weir_events::registry::Ecosystem;
 
 use self::{
     kin::Kin,
+    read::Manifests,
     request::{Request, Target},
     tags::{Filtered, filter},
     upstream::{Heads, Lists, Tags, root},
@@ -74,6 +76,7 @@ pub struct Docker<C> {
     manifests: Downloads<C>,
     gate: Gate<C, Errors>,
     kin: Kin,
+    read: Manifests,
 }
 
 /// What is asked of the upstream.
@@ -101,7 +104,7 @@ impl<C: CachePlugin + Clone> Docker<C> {
             time: config.keeping.bound,
             ..config.bounds
         });
-        Ok(Self { upstream, manifests, gate, kin: Kin::default() })
+        Ok(Self { upstream, manifests, gate, kin: Kin::default(), read: Manifests::default() })
     }
 }
 

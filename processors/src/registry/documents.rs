@@ -48,6 +48,10 @@ pub trait Source: fmt::Debug + Send + Sync + 'static {
     /// Whether one that was there is given on when the upstream says that it is gone.
     const OUTLIVES: bool = false;
 
+    /// Whether an upstream that wants to know who asks, or refuses, has no such list, where there are no
+    /// credentials for it: some say so of what does not exist, and clients go on after a 404 only.
+    const DENIED_IS_NONE: bool = false;
+
     /// The package that a list is about, in any spelling; none where it is about no package.
     fn package(key: &Self::Key) -> Option<&str>;
 
@@ -55,7 +59,7 @@ pub trait Source: fmt::Debug + Send + Sync + 'static {
     fn url(base: &Url, key: &Self::Key) -> Url;
 
     /// The headers it is asked for with.
-    fn headers() -> HeaderMap;
+    fn headers(key: &Self::Key) -> HeaderMap;
 
     /// A list that Weir has by itself, so that no upstream is asked for it.
     fn own(_key: &Self::Key) -> Option<Own> {
@@ -417,7 +421,7 @@ impl<S: Source> Inner<S> {
             url: S::url(&self.base, key),
             reach: &self.reach,
             encoding: Encoding::Decoded,
-            headers: conditions(S::headers(), with_list.map(|old| &old.validators)),
+            headers: conditions(S::headers(key), with_list.map(|old| &old.validators)),
             trail,
         };
         self.counters.count(Count::UpstreamRequest);
@@ -447,6 +451,13 @@ impl<S: Source> Inner<S> {
                 S::OUTLIVES && old.confirmed_at.elapsed() < self.keeping.stale_for
             }) =>
             {
+                confirmed(None, Validators::default(), None)
+            }
+            (status @ (StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN), None)
+                if S::DENIED_IS_NONE && !self.reach.has_credentials() =>
+            {
+                let list = what::<S>(key);
+                warn!(list, %status, "refused by the upstream without credentials, taken as not there");
                 confirmed(None, Validators::default(), None)
             }
             (status, _) => Err(DocumentsFault::Status { what: what::<S>(key), status }),

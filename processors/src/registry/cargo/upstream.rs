@@ -29,6 +29,7 @@ impl Source for Index {
     type Fault = DocumentFault;
 
     const NOUN: &'static str = "crate";
+    const DENIED_IS_NONE: bool = true;
 
     fn package(name: &Name) -> Option<&str> {
         Some(name.as_str())
@@ -38,7 +39,7 @@ impl Source for Index {
         below(base, &format!("{}/{name}", folder(name.as_str())))
     }
 
-    fn headers() -> HeaderMap {
+    fn headers(_: &Self::Key) -> HeaderMap {
         HeaderMap::from_iter([(ACCEPT, HeaderValue::from_static("text/plain"))])
     }
 
@@ -101,7 +102,7 @@ impl Source for Settings {
         below(base, &file.to_string())
     }
 
-    fn headers() -> HeaderMap {
+    fn headers(_: &Self::Key) -> HeaderMap {
         HeaderMap::from_iter([(ACCEPT, HeaderValue::from_static("application/json"))])
     }
 

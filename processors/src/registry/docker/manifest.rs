@@ -1,6 +1,7 @@
 //! What a manifest says of others: the manifests of an index, the blobs of an image. Its bytes stay
 //! what they are.
 
+use http::{HeaderMap, HeaderValue, header};
 use serde::Deserialize;
 
 use super::name::{Digest, NameFault};
@@ -19,6 +20,46 @@ const ARTIFACT: &str = "application/vnd.oci.artifact.manifest.v1+json";
 
 /// What manifests may be.
 const KINDS: [&str; 5] = [OCI_INDEX, OCI_IMAGE, LIST, IMAGE, ARTIFACT];
+
+/// Which kinds of manifests a client takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Accepts([bool; KINDS.len()]);
+
+impl Accepts {
+    /// All there are.
+    pub const ALL: Self = Self([true; KINDS.len()]);
+
+    /// Reads it from the headers of a request. Who says nothing of manifests takes what comes.
+    #[must_use]
+    pub fn of(headers: &HeaderMap) -> Self {
+        let values = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
+        let types = values.flat_map(|value| value.split(','));
+        let types = types.map(|one| one.split(';').next().unwrap_or_default().trim());
+        let types: Vec<_> = types.filter(|one| !one.is_empty()).collect();
+        let any = ["*/*", "application/*", "application/json"];
+        if types.is_empty() || types.iter().any(|one| any.contains(one)) {
+            return Self::ALL;
+        }
+        Self(KINDS.map(|kind| types.contains(&kind)))
+    }
+
+    /// Whether one of this media type is taken.
+    #[must_use]
+    pub fn takes(self, media_type: &str) -> bool {
+        self.kinds().any(|kind| kind == media_type)
+    }
+
+    /// How an upstream is asked for these kinds, and no others.
+    #[must_use]
+    pub fn header(self) -> HeaderValue {
+        let kinds: Vec<_> = self.kinds().collect();
+        HeaderValue::try_from(kinds.join(", ")).unwrap_or(HeaderValue::from_static(ACCEPT))
+    }
+
+    fn kinds(self) -> impl Iterator<Item = &'static str> {
+        KINDS.into_iter().zip(self.0).filter_map(|(kind, taken)| taken.then_some(kind))
+    }
+}
 
 /// What is accepted of an upstream.
 pub const ACCEPT: &str = "application/vnd.oci.image.index.v1+json, \
@@ -59,7 +100,8 @@ pub struct Manifest {
     pub media_type: &'static str,
     /// The manifests it names.
     pub manifests: Vec<Digest>,
-    /// The blobs it names, with their sizes.
+    /// The blobs it names, with their sizes. What has no digest of SHA-256 is left out: it cannot be
+    /// asked for here, but nothing is wrong with the rest.
     pub blobs: Vec<(Digest, u64)>,
 }
 
@@ -85,12 +127,24 @@ struct Descriptor {
 }
 
 impl Descriptor {
-    fn read(self) -> Result<(Digest, u64), ManifestFault> {
+    /// What it names, where that can be asked for here.
+    fn read(self) -> Result<Option<(Digest, u64)>, ManifestFault> {
         let Self { digest, size } = self;
+        if is_sha512(&digest) {
+            return Ok(None);
+        }
         let read = digest.parse();
         let shown = || digest.chars().take(100).collect();
-        Ok((read.map_err(|cause| ManifestFault::Digest { digest: shown(), cause })?, size))
+        let read = read.map_err(|cause| ManifestFault::Digest { digest: shown(), cause })?;
+        Ok(Some((read, size)))
     }
+}
+
+/// Whether it is a digest of the other kind that the specification knows.
+fn is_sha512(digest: &str) -> bool {
+    let digit = |b: u8| b.is_ascii_digit() || (b'a'..=b'f').contains(&b);
+    let digits = digest.strip_prefix("sha512:");
+    digits.is_some_and(|digits| digits.len() == 128 && digits.bytes().all(digit))
 }
 
 impl Manifest {
@@ -115,12 +169,18 @@ impl Manifest {
         if manifests.len() + blobs.len() > MAX_NAMED {
             return Err(ManifestFault::TooMany);
         }
-        let manifests = manifests.into_iter().map(|named| Ok(named.read()?.0));
-        Ok(Self {
-            media_type,
-            manifests: manifests.collect::<Result<_, ManifestFault>>()?,
-            blobs: blobs.into_iter().map(Descriptor::read).collect::<Result<_, _>>()?,
-        })
+        let named = |named: Vec<Descriptor>| {
+            let named = named.into_iter().filter_map(|named| named.read().transpose());
+            named.collect::<Result<Vec<_>, ManifestFault>>()
+        };
+        let manifests = named(manifests)?.into_iter().map(|(digest, _)| digest).collect();
+        Ok(Self { media_type, manifests, blobs: named(blobs)? })
+    }
+
+    /// How much memory it takes, roughly.
+    #[must_use]
+    pub fn size_bytes(&self) -> u64 {
+        512 + 64 * (self.manifests.len() + self.blobs.len()) as u64
     }
 }
 
@@ -141,6 +201,34 @@ mod tests {
         );
         let read = Manifest::read(image.as_bytes()).unwrap();
         assert_eq!((read.media_type, &read.blobs[..]), (IMAGE, &[(a, 3), (b, 4)][..]));
+    }
+
+    #[test]
+    fn what_has_another_kind_of_digest_does_not_spoil_the_rest() {
+        let (a, other) = (Digest::of(b"a"), "0f".repeat(64));
+        let image = format!(
+            r#"{{"schemaVersion":2,"config":{{"digest":"{a}","size":3}},"layers":[{{"digest":"sha512:{other}","size":4}}]}}"#
+        );
+        assert_eq!(Manifest::read(image.as_bytes()).unwrap().blobs, [(a, 3)]);
+        let short = image.replace(&other, "0f");
+        assert!(matches!(Manifest::read(short.as_bytes()), Err(ManifestFault::Digest { .. })));
+    }
+
+    #[test]
+    fn a_client_takes_what_it_says_it_takes() {
+        let of = |values: &[&str]| {
+            let values = values.iter().map(|value| (header::ACCEPT, value.parse().unwrap()));
+            Accepts::of(&values.collect())
+        };
+        for all in [&[][..], &["*/*"], &[IMAGE, "text/html, */*;q=0.1"], &["application/json"]] {
+            assert_eq!(of(all), Accepts::ALL, "{all:?}");
+        }
+        assert_eq!(Accepts::ALL.header(), ACCEPT);
+        let some = of(&[&format!("{IMAGE};q=0.5,{OCI_IMAGE}"), "text/html"]);
+        assert_eq!(some.header(), format!("{OCI_IMAGE}, {IMAGE}").as_str());
+        assert!(some.takes(IMAGE) && !some.takes(OCI_INDEX));
+        let none = of(&["application/vnd.docker.distribution.manifest.v1+json"]);
+        assert!(!KINDS.iter().any(|kind| none.takes(kind)));
     }
 
     #[test]

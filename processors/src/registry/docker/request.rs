@@ -1,9 +1,10 @@
 //! What clients of container images ask for.
 
 use http::{HeaderValue, Method, StatusCode, header::ALLOW};
-use percent_encoding::percent_decode_str;
+use percent_encoding::{NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
 use super::{
+    manifest::Accepts,
     name::{Digest, Name, NameFault, Reference, Tag},
     voice::error,
 };
@@ -18,6 +19,8 @@ pub struct Request {
     pub asking: Asking,
     /// The registry that the client takes this Weir for.
     pub namespace: Option<String>,
+    /// The manifests it takes.
+    pub accepts: Accepts,
 }
 
 /// What a request is about.
@@ -77,10 +80,15 @@ pub struct Page {
     pub n: Option<u32>,
     /// The tag they come after.
     pub last: Option<Tag>,
+    /// The whole query of a page that its upstream names in another way.
+    pub named: Option<Box<str>>,
 }
 
+/// The longest name of a page, in bytes.
+const MAX_NAME_BYTES: usize = 1_024;
+
 impl Page {
-    /// Reads `n` and `last` of a query.
+    /// Reads `n`, `last` and `next` of a query.
     pub fn of(query: &str) -> Result<Self, String> {
         let mut page = Self::default();
         for (name, value) in parameters(query) {
@@ -92,19 +100,51 @@ impl Page {
                 "last" if !value.is_empty() => {
                     page.last = Some(value.parse().map_err(|fault: NameFault| fault.to_string())?);
                 }
+                "next" if !is_name(&value) => {
+                    return Err("`next` is what the answer before it named".to_owned());
+                }
+                "next" => page.named = Some(value.into()),
                 _ => {}
             }
         }
         Ok(page)
     }
 
-    /// The query that asks for it.
+    /// The page that an upstream names as the next one; `None` where it names none.
+    #[must_use]
+    pub fn after(query: &str) -> Option<Self> {
+        let ours = |name: &str| matches!(name, "n" | "last" | "ns");
+        if parameters(query).all(|(name, _)| ours(&name)) {
+            return Self::of(query).ok().filter(|page| page.last.is_some());
+        }
+        is_name(query).then(|| Self { named: Some(query.into()), ..Self::default() })
+    }
+
+    /// The query that asks us for it.
+    #[must_use]
+    pub fn link(&self) -> String {
+        match &self.named {
+            Some(named) => format!("next={}", utf8_percent_encode(named, NON_ALPHANUMERIC)),
+            None => self.query(),
+        }
+    }
+
+    /// The query that asks the upstream for it.
     #[must_use]
     pub fn query(&self) -> String {
+        if let Some(named) = &self.named {
+            return named.to_string();
+        }
         let n = self.n.map(|n| format!("n={n}"));
         let last = self.last.as_ref().map(|last| format!("last={last}"));
         n.into_iter().chain(last).collect::<Vec<_>>().join("&")
     }
+}
+
+/// Whether a text can be the query of a page as an upstream names it.
+fn is_name(query: &str) -> bool {
+    let plain = |b: u8| b.is_ascii_graphic() && !b"<>\"#".contains(&b);
+    !query.is_empty() && query.len() <= MAX_NAME_BYTES && query.bytes().all(plain)
 }
 
 /// The parameters of a query, decoded once.
@@ -128,7 +168,8 @@ pub fn parse(asked: &Asked<'_>) -> Result<Request, Box<Answer>> {
     let path = percent_decode_str(asked.path.trim_start_matches('/')).decode_utf8();
     let path = path.map_err(|_| nothing())?;
     let target = if path.is_empty() { Target::Ping } else { target(&path, query)? };
-    Ok(Request { target, asking: Asking::of(asked), namespace })
+    let accepts = Accepts::of(asked.headers);
+    Ok(Request { target, asking: Asking::of(asked), namespace, accepts })
 }
 
 fn target(path: &str, query: &str) -> Result<Target, Box<Answer>> {
@@ -203,7 +244,7 @@ mod tests {
         }
         let listed =
             ask(&Method::GET, "/a/tags/list", Some("n=2&last=v%31&ns=hub.example")).unwrap();
-        let page = Page { n: Some(2), last: Some("v1".parse().unwrap()) };
+        let page = Page { n: Some(2), last: Some("v1".parse().unwrap()), named: None };
         assert_eq!(page.query(), "n=2&last=v1");
         assert_eq!(listed.target, Target::Tags { name: name("a"), page });
         assert_eq!(listed.namespace.as_deref(), Some("hub.example"));

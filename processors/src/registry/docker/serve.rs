@@ -45,7 +45,7 @@ impl<C: CachePlugin> Docker<C> {
     }
 
     async fn try_answer(&self, request: Request, caller: &Caller) -> Result<Answer, Otherwise> {
-        let Request { target, asking, namespace } = request;
+        let Request { target, asking, namespace, accepts } = request;
         self.gate.not_again(&asking)?;
         if target == Target::Ping {
             return Ok(Answer::whole(StatusCode::OK, "application/json", "{}"));
@@ -62,7 +62,7 @@ impl<C: CachePlugin> Docker<C> {
                 Err(Box::new(error(StatusCode::NOT_FOUND, "UNSUPPORTED", why)))
             }
             Target::Manifest { name, reference } => {
-                self.manifest(upstream, name, reference, &asking, caller).await
+                self.manifest(upstream, (name, reference), accepts, &asking, caller).await
             }
             Target::Blob { name, digest } => {
                 self.blob(upstream, name, *digest, &asking, caller).await
@@ -95,8 +95,7 @@ impl<C: CachePlugin> Docker<C> {
         };
         let answer = self.gate.list(&listed, &list, asking, caller).await?;
         let next = open.document.next.as_ref();
-        let link =
-            next.map(|next| format!("</v2/{name}/tags/list?{}>; rel=\"next\"", next.query()));
+        let link = next.map(|next| format!("</v2/{name}/tags/list?{}>; rel=\"next\"", next.link()));
         Ok(match link.map(HeaderValue::try_from) {
             Some(Ok(link)) => answer.with(LINK, link),
             Some(Err(_)) | None => answer,

@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use http::{
-    HeaderName, Method, StatusCode,
+    HeaderName, HeaderValue, Method, StatusCode,
     header::{
         ACCEPT, AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, LINK, LOCATION, RANGE, RETRY_AFTER,
-        WWW_AUTHENTICATE,
+        VARY, WWW_AUTHENTICATE,
     },
 };
 use serde_json::json;
@@ -459,4 +459,56 @@ async fn what_is_reserved_is_refused_and_nobody_outside_hears_of_it() {
         "/acme/app/blobs/sha256:0000000000000000000000000000000000000000000000000000000000000000",
     ])
     .await;
+}
+
+#[tokio::test]
+async fn a_client_that_takes_no_index_is_told_of_an_image_and_another_one_of_the_index() {
+    let weir = Weir::start().await;
+    let image = Image::new("x");
+    weir.publish(&image, &["v1"]);
+    weir.has("manifests/v1").await;
+    // What a registry says to who takes no index.
+    let digest = image.manifest().to_string();
+    let canned = Canned::new(image.manifest.clone()).with(DIGEST, &digest);
+    weir.upstream.put(&at("manifests/v1"), canned);
+    let narrow = weir.get_with(&ours("manifests/v1"), ACCEPT, IMAGE).await;
+    assert_eq!(weir.upstream.last_headers(&at("manifests/v1"))[ACCEPT], IMAGE);
+    assert_eq!(
+        (&narrow.headers[CONTENT_TYPE], &narrow.headers[VARY]),
+        (&HeaderValue::from_static(IMAGE), &HeaderValue::from_static("Accept"))
+    );
+    assert_eq!(body(narrow).await.unwrap(), image.manifest);
+    assert_eq!(weir.has("manifests/v1").await, image.index, "it takes all");
+    let by_digest = ours(format!("manifests/{}", image.index()));
+    let (status, code, message) = told(weir.get_with(&by_digest, ACCEPT, IMAGE).await).await;
+    assert_eq!((status, code.as_str()), (404, "MANIFEST_UNKNOWN"));
+    assert!(message.contains("none of what is accepted"), "{message}");
+}
+
+#[tokio::test]
+async fn tags_that_stand_behind_a_page_that_only_its_upstream_can_name_are_found() {
+    let weir = Weir::start().await;
+    let list = Canned::new(r#"{"tags":["v1"]}"#);
+    let link = "</v2/library/app/tags/list?n=1&next_page=t%3D>; rel=\"next\"";
+    weir.upstream.put(&at("tags/list"), list.with(LINK, link));
+    let page = weir.get("/app/tags/list").await;
+    let link = page.headers[LINK].to_str().unwrap();
+    let next = link.strip_prefix("</v2").unwrap().strip_suffix(">; rel=\"next\"").unwrap();
+    weir.get(next).await;
+    assert_eq!(weir.upstream.last_query(&at("tags/list")).unwrap(), "n=1&next_page=t%3D");
+}
+
+#[tokio::test]
+async fn a_manifest_is_read_once_however_often_it_is_asked_for() {
+    let weir = Weir::start().await;
+    let image = Image::new("x");
+    weir.publish(&image, &["v1"]);
+    weir.has("manifests/v1").await;
+    let name = "library/app".parse().unwrap();
+    assert!(weir.plugin.read.known(&name, image.index()).is_some());
+    let stored = || weir.recorded().contains(&"stored");
+    weir.until("kept", stored).await;
+    let full = weir.plugin.read.room(None).await.unwrap();
+    assert_eq!(weir.head("/app/manifests/v1").await.status, StatusCode::OK);
+    drop(full);
 }

@@ -11,7 +11,7 @@ use serde::Deserialize;
 use weir_events::registry::Ecosystem;
 
 use super::{
-    manifest,
+    manifest::Accepts,
     name::{Digest, Name, Tag},
     request,
 };
@@ -52,6 +52,8 @@ pub struct Tagged {
     pub name: Name,
     /// The tag.
     pub tag: Tag,
+    /// What the client takes: one that takes no index is told of an image.
+    pub accepts: Accepts,
 }
 
 impl fmt::Display for Tagged {
@@ -78,12 +80,12 @@ impl Source for Heads {
         Some(tagged.name.as_str())
     }
 
-    fn url(base: &Url, Tagged { name, tag }: &Tagged) -> Url {
+    fn url(base: &Url, Tagged { name, tag, .. }: &Tagged) -> Url {
         below(base, name, &format!("manifests/{tag}"))
     }
 
-    fn headers() -> HeaderMap {
-        HeaderMap::from_iter([(ACCEPT, HeaderValue::from_static(manifest::ACCEPT))])
+    fn headers(tagged: &Tagged) -> HeaderMap {
+        HeaderMap::from_iter([(ACCEPT, tagged.accepts.header())])
     }
 
     fn read(_: &Tagged, page: &Page) -> Result<Digest, NoDigest> {
@@ -150,8 +152,7 @@ impl Tags {
 fn next(link: &str) -> Option<request::Page> {
     let next = link.split(',').find(|one| one.contains("rel=\"next\"") || one.contains("rel=next"));
     let (address, _) = next?.trim().strip_prefix('<')?.split_once('>')?;
-    let page = request::Page::of(address.split_once('?')?.1).ok()?;
-    page.last.is_some().then_some(page)
+    request::Page::after(address.split_once('?')?.1)
 }
 
 impl Source for Lists {
@@ -172,7 +173,7 @@ impl Source for Lists {
         url
     }
 
-    fn headers() -> HeaderMap {
+    fn headers(_: &Part) -> HeaderMap {
         HeaderMap::from_iter([(ACCEPT, HeaderValue::from_static("application/json"))])
     }
 
@@ -214,7 +215,14 @@ mod tests {
         let read = Tags::read(body, Some(link)).unwrap();
         assert_eq!(read.tags.iter().map(Tag::as_str).collect::<Vec<_>>(), ["a", "c"]);
         assert_eq!(read.next.unwrap().query(), "n=3&last=c");
-        assert_eq!(Tags::read(br#"{"tags":null}"#, Some("<x>; rel=\"next\"")).unwrap().next, None);
+        let link = r#"<https://r.example/v2/library/x/tags/list?n=3&next_page=a%2Fb>; rel="next""#;
+        let next = Tags::read(body, Some(link)).unwrap().next.unwrap();
+        assert_eq!(next.query(), "n=3&next_page=a%2Fb");
+        assert_eq!(next.link(), "next=n%3D3%26next%5Fpage%3Da%252Fb");
+        assert_eq!(request::Page::of(&next.link()).unwrap(), next);
+        for none in ["<x>; rel=\"next\"", "<x?n=3>; rel=\"next\"", "<x?a=\u{7f}>; rel=\"next\""] {
+            assert_eq!(Tags::read(br#"{"tags":null}"#, Some(none)).unwrap().next, None, "{none}");
+        }
         assert!(Tags::read(b"[1]", None).is_err());
     }
 }

@@ -125,7 +125,7 @@ impl Source for Words {
         below(base, &asked.path())
     }
 
-    fn headers() -> HeaderMap {
+    fn headers(_: &Asked) -> HeaderMap {
         HeaderMap::new()
     }
 

@@ -37,7 +37,7 @@ impl Source for Versions {
         below(base, &format!("{}/@v/list", module.escaped()))
     }
 
-    fn headers() -> HeaderMap {
+    fn headers(_: &Module) -> HeaderMap {
         HeaderMap::new()
     }
 
@@ -98,7 +98,7 @@ impl Source for Infos {
         }
     }
 
-    fn headers() -> HeaderMap {
+    fn headers(_: &At) -> HeaderMap {
         HeaderMap::new()
     }
 
@@ -149,7 +149,7 @@ impl Source for Mods {
         below(base, &format!("{}/@v/{}.mod", module.escaped(), version.escaped()))
     }
 
-    fn headers() -> HeaderMap {
+    fn headers(_: &Of) -> HeaderMap {
         HeaderMap::new()
     }
 

@@ -27,6 +27,7 @@ impl Source for Packuments {
     type Fault = DocumentFault;
 
     const NOUN: &'static str = "package";
+    const DENIED_IS_NONE: bool = true;
 
     fn package(name: &Name) -> Option<&str> {
         Some(name.as_str())
@@ -36,7 +37,7 @@ impl Source for Packuments {
         below(base, &name.in_path())
     }
 
-    fn headers() -> HeaderMap {
+    fn headers(_: &Self::Key) -> HeaderMap {
         HeaderMap::from_iter([(ACCEPT, HeaderValue::from_static("application/json"))])
     }
 

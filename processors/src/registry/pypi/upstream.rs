@@ -35,6 +35,7 @@ impl Source for Simple {
     type Fault = DocumentFault;
 
     const NOUN: &'static str = "project";
+    const DENIED_IS_NONE: bool = true;
 
     fn package(project: &Project) -> Option<&str> {
         Some(project.as_str())
@@ -46,7 +47,7 @@ impl Source for Simple {
         url
     }
 
-    fn headers() -> HeaderMap {
+    fn headers(_: &Self::Key) -> HeaderMap {
         HeaderMap::from_iter([(ACCEPT, WANTED)])
     }
 

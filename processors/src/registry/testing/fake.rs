@@ -75,6 +75,8 @@ impl Canned {
 struct Inner {
     canned: HashMap<String, Canned>,
     asked: Vec<(String, String, HeaderMap)>,
+    /// The last query of each path.
+    queries: HashMap<String, String>,
 }
 
 type Shared = Arc<Mutex<Inner>>;
@@ -119,6 +121,11 @@ impl Fake {
         self.inner.lock().unwrap().asked.iter().map(|(_, path, _)| path.clone()).collect()
     }
 
+    /// The last query that a path was asked with.
+    pub(crate) fn last_query(&self, path: &str) -> Option<String> {
+        self.inner.lock().unwrap().queries.get(path).cloned()
+    }
+
     /// The headers of the last request for a path.
     pub(crate) fn last_headers(&self, path: &str) -> HeaderMap {
         let inner = self.inner.lock().unwrap();
@@ -132,6 +139,9 @@ async fn answer(State(inner): State<Shared>, request: Request) -> Response {
         let mut inner = inner.lock().unwrap();
         let method = request.method().to_string();
         inner.asked.push((method, path.clone(), request.headers().clone()));
+        if let Some(query) = request.uri().query() {
+            inner.queries.insert(path.clone(), query.to_owned());
+        }
         inner.canned.get(&path).cloned()
     };
     let mut response = Response::builder();

@@ -11,6 +11,7 @@ use crate::{
         docker::{
             Docker, Upstream,
             kin::Standing,
+            manifest::Accepts,
             name::{Digest, Name, Reference, Tag},
             request::Page,
             tags::passes,
@@ -56,7 +57,7 @@ impl<C: CachePlugin> Docker<C> {
                 if n_blocked > MAX_BLOCKED_TAGS {
                     return Err(too_many(name));
                 }
-                let digest = match self.head_of(upstream, name, tag, asking).await {
+                let digest = match self.head_of(upstream, name, tag, Accepts::ALL, asking).await {
                     Ok(digest) => digest,
                     // Listed and gone: then nothing is behind it.
                     Err(DocumentsFault::NotFound(_)) => continue,
@@ -78,9 +79,10 @@ impl<C: CachePlugin> Docker<C> {
         upstream: &Upstream,
         name: &Name,
         tag: &Tag,
+        accepts: Accepts,
         asking: &Asking,
     ) -> Result<Digest, DocumentsFault> {
-        let tagged = Tagged { name: name.clone(), tag: tag.clone() };
+        let tagged = Tagged { name: name.clone(), tag: tag.clone(), accepts };
         let heads = &upstream.heads;
         Ok(*heads.get(&tagged, heads.keeping().ttl, &asking.trail).await?.document)
     }

@@ -6,7 +6,7 @@ use super::behind::MAX_BLOCKED_TAGS;
 use crate::registry::{
     cache::CachePlugin,
     docker::{
-        name::{Digest, Name},
+        name::{Digest, Name, Reference},
         voice::{Errors, error},
     },
     documents::DocumentsFault,
@@ -33,6 +33,18 @@ pub(super) fn too_many(name: &Name) -> Otherwise {
 pub(super) fn unreadable(name: &Name, digest: Digest, cause: &dyn std::fmt::Display) -> Otherwise {
     let why = format!("could not read the upstream's manifest {digest} of `{name}`: {cause}");
     Box::new(error(StatusCode::BAD_GATEWAY, "MANIFEST_INVALID", &why).because(&why))
+}
+
+pub(super) fn not_taken(name: &Name, reference: &Reference, media_type: &str) -> Otherwise {
+    let why =
+        format!("{reference} of `{name}` is a `{media_type}`, which is none of what is accepted");
+    missing("MANIFEST_UNKNOWN", &why)
+}
+
+pub(super) fn busy<C: CachePlugin>() -> Otherwise {
+    let why = "too many manifests are being read; try again";
+    let answer = Gate::<C, Errors>::no(StatusCode::SERVICE_UNAVAILABLE, why);
+    Box::new(answer.with(RETRY_AFTER, 1.into()))
 }
 
 pub(super) fn no_list<C: CachePlugin>(fault: &DocumentsFault, code: &str) -> Otherwise {

@@ -1,10 +1,12 @@
 //! Manifests: judged by what they are asked for as, and by what they are.
 
+use std::sync::Arc;
+
 use futures_util::StreamExt as _;
-use http::HeaderValue;
+use http::{HeaderValue, header::VARY};
 use weir_aggregates::registry::dossier::Dossier;
 
-use super::faults::{no_file, no_list, unreadable};
+use super::faults::{busy, no_file, no_list, not_taken, unreadable};
 use crate::{
     caller::Caller,
     registry::{
@@ -14,12 +16,12 @@ use crate::{
         docker::{
             Docker, Upstream,
             kin::Standing,
-            manifest::{self, Manifest},
+            manifest::{self, Accepts, Manifest},
             name::{Digest, Name, Reference, Tag},
             tags::{passes, passes_but_for_age},
             upstream::CONTENT_DIGEST,
         },
-        download::read,
+        download::{Opened, read},
         gate::Otherwise,
         sightings::There,
     },
@@ -29,8 +31,8 @@ impl<C: CachePlugin> Docker<C> {
     pub(super) async fn manifest(
         &self,
         upstream: &Upstream,
-        name: &Name,
-        reference: &Reference,
+        (name, reference): (&Name, &Reference),
+        accepts: Accepts,
         asking: &Asking,
         caller: &Caller,
     ) -> Result<Answer, Otherwise> {
@@ -43,7 +45,7 @@ impl<C: CachePlugin> Docker<C> {
                 let artifact = upstream.artifact(name, reference, None)?;
                 let _passes =
                     self.gate.judged(&artifact, &dossier, asking, caller, &instead).await?;
-                (self.digest_of(upstream, name, tag, asking).await?, Some(tag))
+                (self.digest_of(upstream, name, tag, accepts, asking).await?, Some(tag))
             }
         };
         if self.sight(upstream, name, digest, &dossier, asking, caller).await? {
@@ -69,9 +71,13 @@ impl<C: CachePlugin> Docker<C> {
         if by == *reference {
             let manifest = self.load(upstream, name, digest, asking, caller).await?;
             self.kin.learn(name, digest, tag, &manifest);
+            if !accepts.takes(manifest.media_type) {
+                return Err(not_taken(name, reference, manifest.media_type));
+            }
             artifact.wanted.content_type = manifest.media_type;
         }
         let answer = self.gate.file(&artifact, asking, caller, instead).await?;
+        let answer = answer.with(VARY, HeaderValue::from_static("Accept"));
         let told = HeaderValue::try_from(digest.to_string());
         Ok(match told {
             Ok(digest) => answer.with(CONTENT_DIGEST, digest),
@@ -108,13 +114,15 @@ impl<C: CachePlugin> Docker<C> {
         upstream: &Upstream,
         name: &Name,
         tag: &Tag,
+        accepts: Accepts,
         asking: &Asking,
     ) -> Result<Digest, Otherwise> {
-        let digest = self.head_of(upstream, name, tag, asking).await;
+        let digest = self.head_of(upstream, name, tag, accepts, asking).await;
         digest.map_err(|fault| no_list::<C>(&fault, "MANIFEST_UNKNOWN"))
     }
 
-    /// A manifest as a whole, verified.
+    /// A manifest as a whole, verified. What was read is remembered: its digest says that it stays the
+    /// same.
     pub(super) async fn load(
         &self,
         upstream: &Upstream,
@@ -122,10 +130,18 @@ impl<C: CachePlugin> Docker<C> {
         digest: Digest,
         asking: &Asking,
         caller: &Caller,
-    ) -> Result<Manifest, Otherwise> {
+    ) -> Result<Arc<Manifest>, Otherwise> {
+        if let Some(manifest) = self.read.known(name, digest) {
+            return Ok(manifest);
+        }
         let artifact = upstream.artifact(name, &Reference::Digest(digest), Some(digest))?;
         let opened = self.manifests.open(&artifact.wanted, caller, &asking.trail).await;
         let opened = opened.map_err(|fault| no_file::<C>(&fault, "MANIFEST_UNKNOWN"))?;
+        let size = match &opened {
+            Opened::Kept(cached) => Some(cached.meta.size),
+            Opened::Coming(transfer) => transfer.size(),
+        };
+        let _room = self.read.room(size).await.ok_or_else(|| busy::<C>())?;
         let (mut pieces, mut bytes) = (std::pin::pin!(read(opened, None)), Vec::new());
         while let Some(piece) = pieces.next().await {
             let broken = |fault| unreadable(name, digest, &fault);
@@ -135,6 +151,7 @@ impl<C: CachePlugin> Docker<C> {
                 return Err(unreadable(name, digest, &why));
             }
         }
-        Manifest::read(&bytes).map_err(|fault| unreadable(name, digest, &fault))
+        let manifest = Manifest::read(&bytes).map_err(|fault| unreadable(name, digest, &fault))?;
+        Ok(self.read.remember(name, digest, manifest))
     }
 }

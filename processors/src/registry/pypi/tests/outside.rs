@@ -275,3 +275,45 @@ async fn a_page_too_large_to_be_kept_is_served_and_leaves_nothing() {
     }
     drop(weir.outbound.fill());
 }
+
+#[tokio::test]
+async fn that_there_is_no_project_is_remembered_for_a_while_and_then_asked_again() {
+    let weir = Weir::start().await;
+    let after = async |seconds: u64, n_asked: usize| {
+        tokio::time::pause();
+        tokio::time::advance(Duration::from_secs(seconds)).await;
+        tokio::time::resume();
+        assert_eq!(weir.get(PAGE).await.status, StatusCode::NOT_FOUND);
+        assert_eq!(weir.upstream.n_asked(PAGE), n_asked, "{seconds}");
+    };
+    after(0, 1).await;
+    after(29, 1).await;
+    after(2, 2).await;
+    weir.upstream.project("six", &["1.16.0"]);
+    assert_eq!(weir.get(PAGE).await.status, StatusCode::NOT_FOUND, "still remembered");
+    tokio::time::pause();
+    tokio::time::advance(Duration::from_secs(31)).await;
+    tokio::time::resume();
+    assert_eq!(weir.get(PAGE).await.status, StatusCode::OK);
+}
+
+#[tokio::test]
+async fn what_is_refused_to_who_has_no_credentials_is_not_there_and_to_others_a_failure() {
+    for status in [StatusCode::UNAUTHORIZED, StatusCode::FORBIDDEN] {
+        let weir = forgetful().await;
+        weir.upstream.put(PAGE, Canned::status(status));
+        assert_eq!(weir.get(PAGE).await.status, StatusCode::NOT_FOUND, "pip looks elsewhere then");
+        // One that was there did not vanish because it is refused.
+        weir.upstream.project("six", &["1.16.0"]);
+        assert_eq!(weir.get(PAGE).await.status, StatusCode::OK);
+        weir.upstream.put(PAGE, Canned::status(status));
+        assert_eq!(weir.get(PAGE).await.status, StatusCode::OK);
+        let known = Weir::start_with(|config| {
+            let url = config.upstream.as_mut().unwrap();
+            url.set_username("ann").unwrap();
+        });
+        let known = known.await;
+        known.upstream.put(PAGE, Canned::status(status));
+        assert_eq!(known.get(PAGE).await.status, StatusCode::BAD_GATEWAY);
+    }
+}
