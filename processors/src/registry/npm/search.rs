@@ -1,5 +1,7 @@
 //! Results of a search, without the packages whose newest version is not to be chosen.
 
+use std::sync::Arc;
+
 use percent_encoding::percent_decode_str;
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
@@ -15,6 +17,7 @@ use super::{
     name::Name,
     span::{Object, Span},
 };
+use crate::registry::policy::Unreadable;
 
 /// How many words of a search are looked at.
 const MAX_WORDS: usize = 64;
@@ -89,22 +92,16 @@ pub fn names(query: &str) -> Vec<Name> {
 }
 
 /// Leaves out what is hidden or marked, by what is known about each package, and what is no result;
-/// `None` where these are no results. What stays is as it was written.
-#[must_use]
-pub fn filter(body: &[u8], about: impl Fn(&str) -> Dossier) -> Option<Results> {
-    let text = std::str::from_utf8(body).ok()?.trim();
-    let whole = Span::new(0, u32::try_from(text.len()).ok()?);
-    let top = Object::read(text, whole, |name| match name {
-        "objects" => Some(Part::Objects),
-        "total" => Some(Part::Total),
-        _ => None,
-    });
-    let top = top.ok()?;
-    let objects = top.get(&Part::Objects)?;
-    let found: Vec<&RawValue> = serde_json::from_str(objects.of(text)).ok()?;
+/// `None` where these are no results. What stays is as it was written. To be called away from the
+/// threads that serve.
+pub fn filter(
+    body: &[u8],
+    about: impl Fn(&str) -> Result<Arc<Dossier>, Unreadable>,
+) -> Result<Option<Results>, Unreadable> {
+    let Some(Page { text, whole, top, found }) = Page::read(body) else { return Ok(None) };
     let (mut stay, mut left_out) = (Vec::new(), Vec::new());
     for found in found.iter().map(|found| found.get()) {
-        match judged(found, &about) {
+        match judged(found, &about)? {
             Fate::Stays => stay.push(found),
             Fate::LeftOut(package) => left_out.push(package),
             Fate::NoResult => {}
@@ -130,7 +127,31 @@ pub fn filter(body: &[u8], about: impl Fn(&str) -> Dossier) -> Option<Results> {
         at = member.value.to;
     }
     page.push_str(Span::new(at, whole.to).of(text));
-    Some(Results { page, left_out })
+    Ok(Some(Results { page, left_out }))
+}
+
+/// A page of results as it came.
+struct Page<'a> {
+    text: &'a str,
+    whole: Span,
+    top: Object<Part>,
+    found: Vec<&'a RawValue>,
+}
+
+impl<'a> Page<'a> {
+    fn read(body: &'a [u8]) -> Option<Self> {
+        let text = std::str::from_utf8(body).ok()?.trim();
+        let whole = Span::new(0, u32::try_from(text.len()).ok()?);
+        let top = Object::read(text, whole, |name| match name {
+            "objects" => Some(Part::Objects),
+            "total" => Some(Part::Total),
+            _ => None,
+        });
+        let top = top.ok()?;
+        let objects = top.get(&Part::Objects)?;
+        let found = serde_json::from_str(objects.of(text)).ok()?;
+        Some(Self { text, whole, top, found })
+    }
 }
 
 enum Fate {
@@ -139,12 +160,15 @@ enum Fate {
     NoResult,
 }
 
-fn judged(found: &str, about: impl Fn(&str) -> Dossier) -> Fate {
-    let Ok(Found { package }) = serde_json::from_str(found) else { return Fate::NoResult };
-    let dossier = about(&package.name);
+fn judged(
+    found: &str,
+    about: impl Fn(&str) -> Result<Arc<Dossier>, Unreadable>,
+) -> Result<Fate, Unreadable> {
+    let Ok(Found { package }) = serde_json::from_str(found) else { return Ok(Fate::NoResult) };
+    let dossier = about(&package.name)?;
     let version = package.version.as_deref().map(|text| Version::parse(Ecosystem::Npm, text));
     let candidate = Candidate::published(version.as_ref(), package.date);
-    match dossier.judge(&candidate).refusal() {
+    Ok(match dossier.judge(&candidate).refusal() {
         Some(objection) if objection.mask != Mask::DenyOnly => Fate::LeftOut(LeftOut {
             package: normalise(Ecosystem::Npm, &package.name).into_owned(),
             version: package.version,
@@ -152,7 +176,7 @@ fn judged(found: &str, about: impl Fn(&str) -> Dossier) -> Fate {
             revision: dossier.revision,
         }),
         Some(_) | None => Fate::Stays,
-    }
+    })
 }
 
 #[cfg(test)]
@@ -176,20 +200,22 @@ mod tests {
             rule(4, "a", ">1.0.0", Mask::Hide),
         ];
         let facts = facts(7, &rules);
-        let about = |name: &str| facts.about(Ecosystem::Npm, name, None, Timestamp::EPOCH);
-        let results = filter(page(&["a", "B", "c", "d"], 100).as_bytes(), about).unwrap();
+        let about =
+            |name: &str| Ok(Arc::new(facts.about(Ecosystem::Npm, name, None, Timestamp::EPOCH)));
+        let filter = |body: &[u8]| filter(body, about).unwrap();
+        let results = filter(page(&["a", "B", "c", "d"], 100).as_bytes()).unwrap();
         assert_eq!(results.page, page(&["a", "d"], 98));
         let left_out = ["b", "c"].map(|package| LeftOut {
             package: package.to_owned(),
             version: Some("1.0.0".to_owned()),
-            known: about(package).key,
+            known: about(package).unwrap().key,
             revision: 7,
         });
         assert_eq!(results.left_out, left_out);
-        let nonsense = filter(br#"{"objects":[{},1,null]}"#, about).unwrap();
+        let nonsense = filter(br#"{"objects":[{},1,null]}"#).unwrap();
         assert_eq!(nonsense, Results { page: r#"{"objects":[]}"#.to_owned(), left_out: vec![] });
         for bad in ["", "[]", "{}", r#"{"objects":1}"#, r#"{"objects":[],"objects":[]}"#] {
-            assert_eq!(filter(bad.as_bytes(), about), None, "{bad}");
+            assert_eq!(filter(bad.as_bytes()), None, "{bad}");
         }
     }
 

@@ -18,7 +18,7 @@ use super::{
     Npm,
     audit::{self, AuditFault},
     document::Document,
-    filter::{Fate, filter},
+    filter::Fate,
     name::{File, Name},
     negotiate::Form,
     render,
@@ -98,9 +98,12 @@ impl<C: CachePlugin> Npm<C> {
                 let open = open.without_room();
                 self.look(&open, caller).await?;
                 let instead = |dossier: Arc<Dossier>| {
-                    let open = open.clone();
-                    let judging = move || filter(&open.document, &dossier).newest_allowed;
-                    async move { tokio::task::spawn_blocking(judging).await.ok()? }
+                    let (open, base) = (open.clone(), Arc::clone(&base));
+                    // Written once for each policy, as clients ask for it.
+                    async move {
+                        let page = self.pages.page(&open, &dossier, Form::Abbreviated, &base).await;
+                        page.ok()?.filtered.newest_allowed.clone()
+                    }
                 };
                 self.gate.file(&artifact, &asking, caller, instead).await
             }
@@ -235,12 +238,17 @@ impl<C: CachePlugin> Npm<C> {
         caller: &Caller,
     ) -> Result<Answer, Otherwise> {
         let page = self.ask(registry, "-/v1/search", query, asking).await?;
-        let results = {
-            let facts = self.gate.facts()?;
-            let now = self.gate.ledger().now();
-            let about = |name: &str| facts.about_for(Ecosystem::Npm, name, caller.asker(), now);
+        let document = blake3::hash(&page.body).to_hex().to_string();
+        let (policy, now) = (self.gate.policy().clone(), self.gate.ledger().now());
+        let asker = caller.clone();
+        // Megabytes are read, and nobody who changes the policy waits for that.
+        let filtering = move || {
+            let about = |name: &str| policy.about(Ecosystem::Npm, name, &asker, now);
             search::filter(&page.body, about)
         };
+        let results = tokio::task::spawn_blocking(filtering).await;
+        let results = results.map_err(|_| Gate::<C, Json>::stopping())?;
+        let results = results.map_err(|unreadable| Gate::<C, Json>::unreadable(&unreadable))?;
         let results = results.ok_or_else(|| {
             let why = "the upstream's answer to a search is none";
             Gate::<C, Json>::no(StatusCode::BAD_GATEWAY, why)
@@ -248,7 +256,6 @@ impl<C: CachePlugin> Npm<C> {
         if !results.left_out.is_empty() {
             self.gate.counters().count(Count::Filtered);
         }
-        let document = blake3::hash(&page.body).to_hex().to_string();
         for LeftOut { package, version, known, revision } in results.left_out {
             let filtered = MetadataFiltered {
                 ecosystem: Ecosystem::Npm,

@@ -46,6 +46,8 @@ pub struct Document {
     pub body_bytes: usize,
     /// How much memory it takes, roughly.
     pub size_bytes: usize,
+    /// An address of each origin that its files have.
+    pub origins: Vec<Url>,
     by_name: HashMap<Filename, usize>,
     /// When the newest file of each version was uploaded; `None` where one of them does not tell.
     newest: HashMap<String, Option<Timestamp>>,
@@ -156,7 +158,7 @@ impl Document {
         let size_bytes = 5 * body.len() + 4_096;
         let body_bytes = body.len();
         let digest = blake3::hash(body);
-        let newest = newest(&files);
+        let (newest, origins) = (newest(&files), origins(&files));
         Self {
             project,
             digest,
@@ -168,6 +170,7 @@ impl Document {
             n_unservable,
             body_bytes,
             size_bytes,
+            origins,
             by_name,
             newest,
         }
@@ -236,4 +239,15 @@ pub enum DocumentFault {
     /// It is neither JSON nor HTML.
     #[error("the page is `{0}`, neither JSON nor HTML")]
     UnknownType(String),
+}
+
+/// An address of each origin that files have: nearly always one.
+fn origins(files: &[File]) -> Vec<Url> {
+    let mut origins: Vec<Url> = Vec::new();
+    for file in files {
+        if !origins.iter().any(|known| known.origin() == file.url.origin()) {
+            origins.push(file.url.clone());
+        }
+    }
+    origins
 }

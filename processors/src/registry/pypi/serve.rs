@@ -123,7 +123,7 @@ impl<C: CachePlugin> Pypi<C> {
 /// What to fetch for a file, or for what lies beside one.
 fn wanted(index: &Documents<Simple>, document: &Document, filename: &Filename) -> Option<Wanted> {
     let key = CacheKey::new(Ecosystem::Pypi, document.project.as_str(), filename.as_str())?;
-    let reach = index.reach().and(document.files.iter().map(|file| &file.url));
+    let reach = index.reach().and(&document.origins);
     if let Some(file) = document.file(filename) {
         return Some(Wanted {
             key,
