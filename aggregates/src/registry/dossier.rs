@@ -25,6 +25,8 @@ use super::{
 
 const SECONDS_AN_HOUR: i64 = 3_600;
 
+const MICROS_A_SECOND: i64 = 1_000_000;
+
 /// How the digest of an image begins.
 const DIGEST: &str = "sha256:";
 
@@ -51,6 +53,8 @@ pub struct Dossier {
     pub(super) unread: Option<Arc<Objection>>,
     /// As of when the registry is looked at: what came later is not there.
     pub(super) as_of: Option<Timestamp>,
+    /// The key without that time, where there is one.
+    pub(super) at_any_time: Option<Hash>,
     /// What our own clock says, where it was asked.
     pub(super) seen: Option<Arc<Seen>>,
     /// Why the package is never asked of its registry.
@@ -73,13 +77,24 @@ impl Dossier {
     }
 
     /// The same, of the registry as it was at a time: what was published later, or tells no time, is not
-    /// there. What is known against a version today counts all the same.
+    /// there. What is known against a version today counts all the same. Seconds count, and what is
+    /// smaller does not.
     #[must_use]
     pub fn as_of(mut self, as_of: Timestamp) -> Self {
-        let mut hasher = blake3::Hasher::new_derive_key("weir registry dossier as of v1");
-        hasher.update(self.key.as_bytes()).update(&as_of.micros().to_le_bytes());
-        (self.key, self.as_of) = (hasher.finalize(), Some(as_of));
+        let second = second(as_of);
+        let mut hasher = blake3::Hasher::new_derive_key("weir registry dossier as of v2");
+        hasher.update(self.key.as_bytes());
+        self.at_any_time = Some(hasher.finalize());
+        self.key = hasher.update(&second.to_le_bytes()).finalize();
+        self.as_of = Some(Timestamp::from_micros(second.saturating_mul(MICROS_A_SECOND)));
         self
+    }
+
+    /// What says for the log whether something about this package was recorded already. As of which time
+    /// the registry was looked at is no part of it: who asks makes that up.
+    #[must_use]
+    pub fn record_key(&self) -> Hash {
+        self.at_any_time.unwrap_or(self.key)
     }
 
     /// The same, judging at another time.
@@ -267,7 +282,7 @@ impl Dossier {
     fn later(&self, candidate: &Candidate<'_>) -> Option<Arc<Objection>> {
         let as_of = self.as_of?;
         let reason = match candidate.published_at {
-            Some(at) if at <= as_of => return None,
+            Some(at) if second(at) <= second(as_of) => return None,
             Some(at) => format!("published at {at}, after {as_of}"),
             None => format!("nobody tells whether it was there at {as_of}"),
         };
@@ -347,6 +362,11 @@ impl Dossier {
 /// All names of what is found.
 fn names_of<'a>(finding: &Finding<'a>) -> Vec<&'a str> {
     finding.aliases().chain([finding.id()]).collect()
+}
+
+/// The second that a time is in.
+const fn second(at: Timestamp) -> i64 {
+    at.micros().div_euclid(MICROS_A_SECOND)
 }
 
 #[cfg(test)]

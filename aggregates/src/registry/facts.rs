@@ -241,6 +241,7 @@ impl Facts {
             canary,
             unread,
             as_of: None,
+            at_any_time: None,
             seen: None,
             reserved: self.reservations.holding(ecosystem, &package).cloned(),
             bound: None,

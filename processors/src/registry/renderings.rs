@@ -82,6 +82,12 @@ where
         }
     }
 
+    /// The list of this key as of a time, where it was written.
+    pub fn known(&self, key: &K, now: Timestamp) -> Option<Arc<Rendering<F>>> {
+        let known = self.kept.lock().unwrap_or_else(PoisonError::into_inner).get(key).cloned();
+        known.filter(|list| list.filtered.ripens_at().is_none_or(|at| at > now))
+    }
+
     /// The list of this key as of a time, written now if it never was, away from the threads that
     /// serve. What nobody waits for any more when its turn comes is not written.
     pub async fn get(
@@ -90,9 +96,7 @@ where
         now: Timestamp,
         write: impl FnOnce() -> Rendering<F> + Send + 'static,
     ) -> Result<Arc<Rendering<F>>, GivenUp> {
-        let known = self.kept.lock().unwrap_or_else(PoisonError::into_inner).get(&key).cloned();
-        let holds = |list: &Arc<Rendering<F>>| list.filtered.ripens_at().is_none_or(|at| at > now);
-        if let Some(list) = known.filter(holds) {
+        if let Some(list) = self.known(&key, now) {
             return Ok(list);
         }
         let (kept, ours) = (Arc::clone(&self.kept), key.clone());

@@ -380,11 +380,17 @@ fn as_of_a_time_what_came_later_or_tells_no_time_is_not_there() {
     let given = of_advisory(Class::Vulnerability, Severity::High);
     let now = given.dossier_for(None);
     let past = now.clone().as_of(ago(100));
-    assert!(past.key != now.key && past.key != now.as_of(ago(99)).key);
+    let other = now.clone().as_of(ago(99));
+    assert!(past.key != now.key && past.key != other.key);
+    // Who asks as of any number of times has a filtered list recorded once.
+    assert!(past.record_key() == other.record_key() && past.record_key() != now.record_key());
+    let within = Timestamp::from_micros(ago(100).micros() + 999_999);
+    assert_eq!(now.clone().as_of(within).key, past.key, "a second is a time");
+    assert_eq!(now.record_key(), now.key);
     let version = Version::parse(Ecosystem::Pypi, "2.0");
     let hides = |at| past.judge(&Candidate::published(Some(&version), at)).hides();
     assert!(hides(Some(ago(99))) && hides(None));
-    assert!(!hides(Some(ago(100))) && !hides(Some(ago(101))));
+    assert!(!hides(Some(ago(100))) && !hides(Some(ago(101))) && !hides(Some(within)));
     let affected = Version::parse(Ecosystem::Pypi, "1.3");
     let verdict = past.judge(&Candidate::published(Some(&affected), Some(ago(200))));
     assert_eq!(verdict.refusal().unwrap().id(), "GHSA-1", "what is known today counts");

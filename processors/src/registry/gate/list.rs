@@ -64,7 +64,7 @@ impl<C: CachePlugin, V: Voice> Gate<C, V> {
                     policy_revision: listed.dossier.revision,
                     document: listed.digest.to_hex().to_string(),
                 };
-                let known = &listed.dossier.key;
+                let known = &listed.dossier.record_key();
                 let recorded = self.ledger.filtered(List::Versions, filtered, known, caller).await;
                 recorded.map_err(|fault| Self::unrecorded(&fault))?;
             }

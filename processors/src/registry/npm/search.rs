@@ -172,7 +172,7 @@ fn judged(
         Some(objection) if objection.mask != Mask::DenyOnly => Fate::LeftOut(LeftOut {
             package: normalise(Ecosystem::Npm, &package.name).into_owned(),
             version: package.version,
-            known: dossier.key,
+            known: dossier.record_key(),
             revision: dossier.revision,
         }),
         Some(_) | None => Fate::Stays,
