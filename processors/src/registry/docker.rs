@@ -77,6 +77,8 @@ pub struct Docker<C> {
     gate: Gate<C, Errors>,
     kin: Kin,
     read: Manifests,
+    /// Whether the upstream has what has a name without `/` under `library/`.
+    library_prefix: bool,
 }
 
 /// What is asked of the upstream.
@@ -104,7 +106,9 @@ impl<C: CachePlugin + Clone> Docker<C> {
             time: config.keeping.bound,
             ..config.bounds
         });
-        Ok(Self { upstream, manifests, gate, kin: Kin::default(), read: Manifests::default() })
+        let (kin, read, library_prefix) =
+            (Kin::default(), Manifests::default(), config.library_prefix);
+        Ok(Self { upstream, manifests, gate, kin, read, library_prefix })
     }
 }
 
@@ -158,7 +162,12 @@ impl<C: CachePlugin> RegistryPlugin for Docker<C> {
     }
 
     fn parse_request(&self, asked: &Asked<'_>) -> Result<Request, Box<Answer>> {
-        request::parse(asked)
+        let request = request::parse(asked)?;
+        Ok(if self.library_prefix {
+            Request { target: request.target.in_library(), ..request }
+        } else {
+            request
+        })
     }
 
     async fn handle_request(&self, request: Request, caller: &Caller) -> Answer {

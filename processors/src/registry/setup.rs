@@ -29,6 +29,8 @@ pub struct Config {
     pub max_rendered_bytes: u64,
     /// The checksum database behind the upstream, where the ecosystem has such.
     pub checksum_database: Option<String>,
+    /// Whether images with a name without `/` are under `library/` at the upstream.
+    pub library_prefix: bool,
     /// Packages of whom no such database may hear, as patterns of `GOPRIVATE`.
     pub private: Vec<String>,
 }
@@ -45,6 +47,7 @@ impl Config {
             bounds,
             max_rendered_bytes: 48 << 20,
             checksum_database: None,
+            library_prefix: true,
             private: Vec::new(),
         }
     }

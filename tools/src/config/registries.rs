@@ -36,6 +36,8 @@ pub(crate) struct Registry<'a> {
     pub(crate) checksum_database: Option<&'a str>,
     /// Of Go modules alone.
     pub(crate) private: &'a [String],
+    /// Of images alone.
+    pub(crate) library_prefix: bool,
 }
 
 /// What an ecosystem is made of, in messages.
@@ -68,13 +70,9 @@ impl Registries {
             private: &self.go.private,
             ..self.go.registry()
         };
-        [
-            self.pypi.registry(),
-            self.npm.registry(),
-            self.cargo.registry(),
-            go,
-            self.docker.registry(),
-        ]
+        let library_prefix = self.docker.library_prefix;
+        let docker = Registry { library_prefix, ..self.docker.registry() };
+        [self.pypi.registry(), self.npm.registry(), self.cargo.registry(), go, docker]
     }
 }
 
@@ -129,6 +127,7 @@ macro_rules! registry {
                     fix_exemption: self.fix_exemption,
                     checksum_database: None,
                     private: &[],
+                    library_prefix: true,
                 }
             }
         }
@@ -182,4 +181,8 @@ registry! {
     /// one, so without it no images are served. A user name and a password in it are sent to its own
     /// host, and to where that host says that its tokens are.
     upstream
+    /// Whether it has an image that is asked for by a name without `/` under `library/`, as the hub
+    /// of all images does; other registries have it under its name. It is judged as `library/NAME`
+    /// either way.
+    library_prefix: bool = true,
 }

@@ -28,16 +28,38 @@ pub enum NameFault {
     Tag,
 }
 
-/// The name of a repository, with `library/` before one without `/`: as it is judged, and as the
-/// upstream is asked for it.
+/// What stands before a name without `/` where it is judged, and where the hub is asked for it.
+const LIBRARY: &str = "library/";
+
+/// The name of a repository.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Name(Box<str>);
+pub struct Name {
+    /// With `library/` before one without `/`.
+    judged: Box<str>,
+    /// Whether it stands there for the judgement only.
+    single: bool,
+}
 
 impl Name {
-    /// The name.
+    /// The name as it is judged.
     #[must_use]
     pub fn as_str(&self) -> &str {
-        &self.0
+        &self.judged
+    }
+
+    /// The name as the upstream is asked for it, and as clients ask for it here.
+    #[must_use]
+    pub fn asked(&self) -> &str {
+        match self.judged.strip_prefix(LIBRARY) {
+            Some(single) if self.single => single,
+            Some(_) | None => &self.judged,
+        }
+    }
+
+    /// The same, for an upstream that has what has a name without `/` under `library/`.
+    #[must_use]
+    pub fn in_library(self) -> Self {
+        Self { single: false, ..self }
     }
 }
 
@@ -45,14 +67,15 @@ impl FromStr for Name {
     type Err = NameFault;
 
     fn from_str(text: &str) -> Result<Self, NameFault> {
-        let name = normalise(Ecosystem::Docker, text);
-        valid(Ecosystem::Docker, &name).then(|| Self(name.into())).ok_or(NameFault::Name)
+        let (judged, single) = (normalise(Ecosystem::Docker, text), !text.contains('/'));
+        let valid = valid(Ecosystem::Docker, &judged);
+        valid.then(|| Self { judged: judged.into(), single }).ok_or(NameFault::Name)
     }
 }
 
 impl fmt::Display for Name {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        f.write_str(&self.judged)
     }
 }
 
@@ -211,7 +234,8 @@ mod tests {
                 prop_assert_eq!(reference.to_string(), &*text);
             }
             if let Ok(name) = text.parse::<Name>() {
-                prop_assert_eq!(name.as_str().parse(), Ok(name.clone()));
+                prop_assert_eq!(name.as_str().parse(), Ok(name.clone().in_library()));
+                prop_assert_eq!(name.asked(), text.as_str());
                 prop_assert_eq!(name.as_str().strip_prefix("library/").unwrap_or(name.as_str()), text.strip_prefix("library/").unwrap_or(&text));
             }
             let digest = Digest(hash);

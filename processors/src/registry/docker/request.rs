@@ -59,6 +59,20 @@ pub enum Target {
 }
 
 impl Target {
+    /// The same, for an upstream that has what has a name without `/` under `library/`.
+    #[must_use]
+    pub fn in_library(self) -> Self {
+        match self {
+            Self::Ping => Self::Ping,
+            Self::Manifest { name, reference } => {
+                Self::Manifest { name: name.in_library(), reference }
+            }
+            Self::Blob { name, digest } => Self::Blob { name: name.in_library(), digest },
+            Self::Tags { name, page } => Self::Tags { name: name.in_library(), page },
+            Self::Referrers { name, digest } => Self::Referrers { name: name.in_library(), digest },
+        }
+    }
+
     /// The repository it is about, and what of it is asked for.
     #[must_use]
     pub fn about(&self) -> Option<(&Name, String)> {
@@ -236,7 +250,7 @@ mod tests {
             ),
             (
                 format!("/alpine/blobs/{}", digest.to_string().replace(':', "%3A")),
-                Target::Blob { name: name("library/alpine"), digest },
+                Target::Blob { name: name("alpine"), digest },
             ),
             (format!("/a/b/referrers/{digest}"), Target::Referrers { name: name("a/b"), digest }),
         ] {

@@ -95,7 +95,10 @@ impl<C: CachePlugin> Docker<C> {
         };
         let answer = self.gate.list(&listed, &list, asking, caller).await?;
         let next = open.document.next.as_ref();
-        let link = next.map(|next| format!("</v2/{name}/tags/list?{}>; rel=\"next\"", next.link()));
+        let link = next.map(|next| {
+            let (name, page) = (name.asked(), next.link());
+            format!("</v2/{name}/tags/list?{page}>; rel=\"next\"")
+        });
         Ok(match link.map(HeaderValue::try_from) {
             Some(Ok(link)) => answer.with(LINK, link),
             Some(Err(_)) | None => answer,

@@ -59,7 +59,7 @@ pub fn filter(tags: &Tags, dossier: &Dossier) -> Filtered {
 #[must_use]
 pub fn render(name: &Name, filtered: &Filtered) -> Bytes {
     let tags: Vec<_> = filtered.listed.iter().map(Tag::as_str).collect();
-    json!({ "name": name.as_str(), "tags": tags }).to_string().into()
+    json!({ "name": name.asked(), "tags": tags }).to_string().into()
 }
 
 /// Whether nothing but its age is said against a name.

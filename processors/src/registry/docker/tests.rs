@@ -512,3 +512,24 @@ async fn a_manifest_is_read_once_however_often_it_is_asked_for() {
     assert_eq!(weir.head("/app/manifests/v1").await.status, StatusCode::OK);
     drop(full);
 }
+
+#[tokio::test]
+async fn a_registry_that_is_not_the_hub_is_asked_for_a_name_as_it_is_and_rules_count_all_the_same()
+{
+    let weir = Weir::start_with(|config| config.library_prefix = false).await;
+    let image = Image::new("x");
+    let digest = image.index().to_string();
+    let canned = Canned::new(image.index.clone()).with(DIGEST, &digest);
+    for reference in ["v1", &digest] {
+        weir.upstream.put(&format!("/v2/app/manifests/{reference}"), canned.clone());
+    }
+    let link = "</v2/app/tags/list?last=v1&n=1>; rel=\"next\"";
+    weir.upstream.put("/v2/app/tags/list", Canned::new(r#"{"tags":["v1"]}"#).with(LINK, link));
+    assert_eq!(body(weir.get("/app/manifests/v1").await).await.unwrap(), image.index);
+    let tags = weir.get("/app/tags/list").await;
+    assert_eq!(tags.headers[LINK], "</v2/app/tags/list?n=1&last=v1>; rel=\"next\"");
+    assert_eq!(text(tags).await, r#"{"name":"app","tags":["v1"]}"#);
+    assert_eq!(weir.get("/library/app/manifests/v1").await.status, StatusCode::NOT_FOUND);
+    weir.rules(1, &[rule("*", Mask::Mark)]);
+    assert_eq!(weir.get("/app/manifests/v1").await.status, StatusCode::FORBIDDEN);
+}

@@ -37,7 +37,7 @@ pub fn root(base: &Url) -> String {
 #[must_use]
 pub fn below(base: &Url, name: &Name, rest: &str) -> Url {
     let mut url = base.clone();
-    url.set_path(&format!("{}{name}/{rest}", root(base)));
+    url.set_path(&format!("{}{}/{rest}", root(base), name.asked()));
     url
 }
 
@@ -197,7 +197,8 @@ mod tests {
 
     #[test]
     fn repositories_lie_below_v2_whether_the_address_says_so_or_not() {
-        let name: Name = "alpine".parse().unwrap();
+        let bare: Name = "alpine".parse().unwrap();
+        let name = bare.clone().in_library();
         for (base, wanted) in [
             ("https://r.example/", "https://r.example/v2/library/alpine/x"),
             ("https://r.example/v2/", "https://r.example/v2/library/alpine/x"),
@@ -205,6 +206,12 @@ mod tests {
         ] {
             let base = Url::parse(base).unwrap();
             assert_eq!(below(&base, &name, "x").as_str(), wanted);
+            let bare = below(&base, &bare, "x");
+            assert_eq!(
+                bare.as_str(),
+                wanted.replace("library/", ""),
+                "a registry that has no library"
+            );
         }
     }
 

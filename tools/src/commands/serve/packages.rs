@@ -119,6 +119,7 @@ macro_rules! plugin {
         config.keeping.stale_for = registry.stale_for;
         config.checksum_database = registry.checksum_database.map(str::to_owned);
         config.private = registry.private.to_vec();
+        config.library_prefix = registry.library_prefix;
         let parts = Parts {
             policy: shared.policy.clone(),
             ledger: Ledger::new(registry.ecosystem, shared.door.clone()),
