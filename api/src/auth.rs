@@ -150,7 +150,8 @@ pub async fn installer(
     let open = state.settings().loopback_packages_open;
     if open && client(state, parts).local && same_site(&parts.headers) && asks_here(&parts.headers)
     {
-        return Ok(Principal::without_token(LOCAL, &[scope]));
+        let profile = state.settings().loopback_profile.clone();
+        return Ok(Principal { profile, ..Principal::without_token(LOCAL, &[scope]) });
     }
     Err(nobody())
 }

@@ -23,6 +23,8 @@ pub struct Settings {
     pub secret: [u8; 32],
     /// Let package clients on this machine in without a token.
     pub loopback_packages_open: bool,
+    /// The profile that they are bound by.
+    pub loopback_profile: Option<Arc<str>>,
     /// How long a browser stays signed in, however much it is used.
     pub session_lifetime: Duration,
     /// Peers whose `X-Forwarded-For` and `X-Forwarded-Proto` are believed.
@@ -46,6 +48,7 @@ impl Settings {
         Self {
             secret,
             loopback_packages_open: false,
+            loopback_profile: None,
             session_lifetime: Duration::from_hours(12),
             trusted_proxies: Vec::new(),
             public_url: None,

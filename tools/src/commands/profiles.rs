@@ -14,6 +14,10 @@ use crate::exit::{Exit, Failure};
 use crate::output::{harmless, table};
 use crate::runtime;
 
+/// Said where profiles bind nobody who is on this machine and shows no token.
+const LEFT: &str = "warning: an agent on this machine that leaves its token out is bound by none of \
+    these; name one in auth.loopback_profile, or set auth.loopback_packages: closed";
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum ProfilesCommand {
     /// List profiles
@@ -90,6 +94,12 @@ fn ls(context: &Context, args: &LsArgs) -> Result<Exit, Failure> {
             let rows: Vec<Vec<String>> = profiles.map(row).collect();
             table(&["NAME", "MODE", "MIN AGE", "SEVERITY FLOOR", "QUOTA"], &rows)
         })?;
+        let some = answer["profiles"].as_array().is_some_and(|profiles| !profiles.is_empty());
+        // Whoever cannot read the configuration here does not know.
+        let loaded = context.load_quietly(&[]);
+        if some && loaded.is_ok_and(|loaded| loaded.config.lets_profiles_be_left()) {
+            context.output.say(LEFT);
+        }
         Ok(Exit::Done)
     })
 }

@@ -14,6 +14,9 @@ section! {
         /// `weir api`. A proxy on this machine makes everybody look like this machine, unless it
         /// is one of `server.trusted_proxies`.
         loopback_packages: Option<LoopbackPackages> = None,
+        /// The profile that principal `local` is bound by, as the token of an agent is by its own.
+        /// Without one, an agent on this machine that leaves its token out is bound by none.
+        loopback_profile: Option<String> = None,
         /// How long a browser stays signed in, however much it is used.
         session_lifetime: Span = Span::seconds(12 * 60 * 60),
     }
@@ -28,6 +31,13 @@ pub(crate) enum LoopbackPackages {
 }
 
 impl Config {
+    /// Whether an agent on this machine that is bound by a profile gets rid of it by leaving its token
+    /// out, where there are profiles.
+    pub(crate) fn lets_profiles_be_left(&self) -> bool {
+        self.auth.loopback_packages != Some(LoopbackPackages::Closed)
+            && self.auth.loopback_profile.is_none()
+    }
+
     /// Whether everybody behind a proxy on this machine is let through as `local`: a proxy is
     /// known of, but not whose word counts.
     pub(crate) fn lets_a_proxy_in(&self, open: bool) -> bool {

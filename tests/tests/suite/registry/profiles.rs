@@ -198,3 +198,22 @@ async fn profiles_come_from_the_configuration_and_the_command_line() {
     assert_eq!(output.status.code(), Some(2), "{}", said(&output));
     assert!(said(&output).contains("`Agent` is no name of a profile"), "{}", said(&output));
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_leaves_the_token_out_on_this_machine_is_bound_by_the_profile_that_is_named_for_that() {
+    let profiles = "policy:\n  profiles:\n    - name: agent\n      min_age_hours: 900000\n";
+    for (auth, passes) in [("", true), ("auth:\n  loopback_profile: agent\n", false)] {
+        let place = Place::on_a_test_database().await.upstream(&upstream());
+        let place = place.setting(profiles).setting(auth);
+        let weir = place.start(Part::Up).await;
+        let (_, secret) = weir.client.issue("ann", &["registry:pypi"]).await;
+        let wheel = wheel(&weir.client.with_token(Some(&secret))).await;
+        let nobody = weir.client.with_token(None);
+        let answer = nobody.get(&wheel).await;
+        assert_eq!(answer.status == 200, passes, "{}", answer.body);
+        for arguments in [&["doctor"][..], &["profiles", "ls"]] {
+            let told = said(&place.run(arguments));
+            assert_eq!(told.contains("auth.loopback_profile"), passes, "{arguments:?}: {told}");
+        }
+    }
+}

@@ -25,6 +25,7 @@ pub(super) fn check(context: &Context, config: &Config) -> Vec<Checked> {
     checked.push(open_files(config));
     checked.push(port(context, config));
     checked.push(proxy(config));
+    checked.extend(profiles(config));
     if config.database.url.is_none() {
         checked.push(socket_path(context.data_dir.path()));
     }
@@ -101,6 +102,23 @@ fn proxy(config: &Config) -> Checked {
     }
     let who = if open { "on this machine need no token" } else { "need a token everywhere" };
     Checked::ok(WHAT, who)
+}
+
+/// What is left of the profiles of the configuration where a token need not be shown.
+fn profiles(config: &Config) -> Option<Checked> {
+    const WHAT: &str = "profiles";
+    if config.policy.profiles.is_empty() {
+        return None;
+    }
+    if config.lets_profiles_be_left() {
+        let why = "an agent on this machine that leaves its token out is bound by no profile";
+        let fix = "name one in auth.loopback_profile, or set auth.loopback_packages: closed";
+        return Some(Checked::warn(WHAT, why, fix));
+    }
+    Some(match &config.auth.loopback_profile {
+        Some(profile) => Checked::ok(WHAT, format!("without a token on this machine: {profile}")),
+        None => Checked::ok(WHAT, "nobody installs without a token"),
+    })
 }
 
 fn socket_path(data_dir: &Path) -> Checked {

@@ -152,6 +152,12 @@ fn settings(config: &Config, data_dir: &DataDir, role: Role) -> Result<Settings,
              machine everybody may install packages without a token"
         );
     }
+    if open && config.lets_profiles_be_left() && !config.policy.profiles.is_empty() {
+        warn!(
+            "there are profiles, and whoever leaves a token out on this machine is bound by none: set \
+             auth.loopback_profile, or auth.loopback_packages: closed"
+        );
+    }
     let server = &config.server;
     let secret = match server.secret {
         Some(secret) => secret.0,
@@ -159,6 +165,7 @@ fn settings(config: &Config, data_dir: &DataDir, role: Role) -> Result<Settings,
     };
     Ok(Settings {
         loopback_packages_open: open,
+        loopback_profile: config.auth.loopback_profile.as_deref().map(Arc::from),
         session_lifetime: config.auth.session_lifetime.0,
         public_url: server.public_url.as_ref().map(|url| url.0.to_string()),
         trusted_proxies: server.trusted_proxies.clone(),
