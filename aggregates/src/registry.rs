@@ -7,6 +7,7 @@ pub mod canary;
 pub mod constraint;
 pub mod dossier;
 pub mod facts;
+pub mod hold;
 pub mod impact;
 pub mod name;
 pub mod osv;

@@ -6,6 +6,7 @@ pub mod cache;
 pub mod check;
 pub mod dashboard;
 pub mod explain;
+pub mod holds;
 pub mod impact;
 pub mod preview;
 pub mod profiles;
@@ -230,6 +231,7 @@ pub fn routes() -> OpenApiRouter<ApiState> {
         .merge(blocks::routes())
         .merge(cache::routes())
         .merge(explain::routes())
+        .merge(holds::routes())
         .merge(impact::routes())
         .merge(preview::routes())
         .merge(profiles::routes())

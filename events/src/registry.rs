@@ -5,6 +5,7 @@
 
 pub mod advisory;
 pub mod blocklist;
+pub mod hold;
 pub mod policy;
 pub mod profile;
 pub mod sighting;
@@ -17,6 +18,7 @@ use serde::{Deserialize, Serialize};
 use self::{
     advisory::{AdvisoryChanged, AdvisoryPublished, AdvisoryWithdrawn, Class, Severity},
     blocklist::{BlocklistRuleAdded, BlocklistRuleRemoved},
+    hold::{HoldAnswered, PackageRequested},
     policy::{SettingsChanged, WaiverExpired, WaiverGranted, WaiverRequested, WaiverRevoked},
     profile::{ProfileRemoved, ProfileSet, QuotaSpent},
     sighting::{DigestPinned, VersionsSeen},
@@ -85,6 +87,10 @@ events! {
         0x4038 v 1 ProfileSet,
         /// A profile of tokens is gone; tokens that name it get nothing.
         0x4039 v 1 ProfileRemoved,
+        /// Somebody's token asks for a package, and a person has to answer first.
+        0x403a v 1 PackageRequested,
+        /// A person has said whether something that waits may pass.
+        0x403b v 1 HoldAnswered,
         /// A token was let through to a file, and that counts against its quota.
         0x403d v 1 QuotaSpent,
     }

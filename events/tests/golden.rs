@@ -23,6 +23,7 @@ use weir_events::{
             Severity, Window, Withdrawal,
         },
         blocklist::{BlocklistRuleAdded, BlocklistRuleRemoved},
+        hold::{Ground, Hold, HoldAnswered, PackageRequested, Word},
         policy::{
             EcosystemSettings, Mode, Required, Settings, SettingsChanged, Waiver, WaiverExpired,
             WaiverGranted, WaiverRequested, WaiverRevoked,
@@ -148,7 +149,7 @@ fn samples() -> Vec<codec::Encoded> {
         .into(),
     ];
     let source = "osv".to_owned();
-    let registry_events: [registry::Event; 29] = [
+    let registry_events: [registry::Event; 31] = [
         PackageAllowed {
             ecosystem,
             package: six.clone(),
@@ -281,6 +282,30 @@ fn samples() -> Vec<codec::Encoded> {
         .into(),
         ProfileSet { profile: profile() }.into(),
         ProfileRemoved { name: profile().name }.into(),
+        PackageRequested {
+            hold: Hold {
+                id: "0193a000-0000-7000-8000-000000000003".to_owned(),
+                token_id: "0123456789abcdef".to_owned(),
+                principal: "robot".to_owned(),
+                ecosystem,
+                package: "six".to_owned(),
+                version: Some("1.17.0".to_owned()),
+                file: "six-1.17.0.tar.gz".to_owned(),
+                ground: Ground::Advisory,
+                advisory: Some(advisory().id),
+                requested_at: Timestamp::from_micros(1_795_824_000_000_000),
+                expires_at: Timestamp::from_micros(1_795_910_400_000_000),
+            },
+        }
+        .into(),
+        HoldAnswered {
+            id: "0193a000-0000-7000-8000-000000000003".to_owned(),
+            word: Word::Allow,
+            answered_by: "ann".to_owned(),
+            reason: "looked at it".to_owned(),
+            until: Timestamp::from_micros(1_795_910_400_000_000),
+        }
+        .into(),
         QuotaSpent { token_id: "0123456789abcdef".to_owned(), hour: 17, bytes: 11_053 }.into(),
     ];
     let encode = |result: Result<codec::Encoded, _>| result.expect("a sample that can be encoded");

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 use crate::commands::{
-    cache, check, completions, config, dead_letters, doctor, down, events, explain, init, migrate,
-    path, profiles, registry, replay, rules, serve, sources, status, tail, token, verify, version,
-    waivers,
+    cache, check, completions, config, dead_letters, doctor, down, events, explain, holds, init,
+    migrate, path, profiles, registry, replay, rules, serve, sources, status, tail, token, verify,
+    version, waivers,
 };
 use crate::config::logging::LogFormat;
 use crate::exit;
@@ -123,6 +123,9 @@ pub(crate) enum Command {
     /// See what lies in the cache, and have some of it forgotten
     #[command(subcommand)]
     Cache(cache::CacheCommand),
+    /// List what waits for a person's word, and allow or deny it
+    #[command(subcommand)]
+    Holds(holds::HoldsCommand),
     /// List, set and remove profiles: the stricter policies that tokens can name
     #[command(subcommand)]
     Profiles(profiles::ProfilesCommand),

@@ -9,6 +9,7 @@ pub(crate) mod doctor;
 pub(crate) mod down;
 pub(crate) mod events;
 pub(crate) mod explain;
+pub(crate) mod holds;
 pub(crate) mod init;
 pub(crate) mod migrate;
 pub(crate) mod path;
@@ -66,6 +67,7 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<Exit, Failure> 
         Command::Explain(args) => explain::run(context, &args),
         Command::Check(args) => check::run(context, &args),
         Command::Cache(command) => cache::run(context, &command),
+        Command::Holds(command) => holds::run(context, &command),
         Command::Profiles(command) => profiles::run(context, &command),
         Command::Registry(command) => registry::run(context, &command),
         Command::Rules(command) => rules::run(context, &command),

@@ -14,6 +14,7 @@ use weir_events::{
 
 use super::{
     advisory::{finding::Finding, set::Said},
+    hold::Known,
     pins,
     profile::CompiledProfile,
     rule::CompiledRule,
@@ -61,6 +62,8 @@ pub struct Dossier {
     pub(super) reserved: Option<Arc<Objection>>,
     /// The profile that binds who asks.
     pub(super) bound: Option<Arc<CompiledProfile>>,
+    /// What persons were asked for who asks, and said.
+    pub(super) holds: Vec<Known>,
 }
 
 impl Dossier {
@@ -290,7 +293,7 @@ impl Dossier {
         Some(Arc::new(Objection { source, reason, mask, rule_id: None, cited: None }))
     }
 
-    fn own(&self) -> EcosystemSettings {
+    pub(super) fn own(&self) -> EcosystemSettings {
         super::settings::of(&self.settings, self.ecosystem)
     }
 

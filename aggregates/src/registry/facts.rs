@@ -18,6 +18,7 @@ use super::{
     blocklist::{self, Blocklist},
     canary,
     dossier::Dossier,
+    hold::{self, Holds},
     name::normalise,
     profile::{self, CompiledProfile, Profiles},
     reserved::Reservations,
@@ -40,6 +41,7 @@ pub struct Facts {
     waivers: waiver::State,
     compiled_waivers: Vec<Arc<CompiledWaiver>>,
     profiles: profile::State,
+    holds: hold::State,
     compiled_profiles: Option<BTreeMap<String, Arc<CompiledProfile>>>,
     settings: Arc<Settings>,
     settings_digest: Option<Hash>,
@@ -105,6 +107,12 @@ impl Facts {
         &self.profiles
     }
 
+    /// The holds.
+    #[must_use]
+    pub const fn holds(&self) -> &hold::State {
+        &self.holds
+    }
+
     /// A profile, ready for judging.
     pub(super) fn compiled_profile(&self, name: &str) -> Option<&Arc<CompiledProfile>> {
         self.compiled_profiles.as_ref()?.get(name)
@@ -144,6 +152,9 @@ impl Facts {
                 self.settings = Arc::new(state.settings);
                 self.settings_digest = None;
                 self.compiled_profiles = None;
+            }
+            Event::PackageRequested(_) | Event::HoldAnswered(_) => {
+                Holds::apply(&mut self.holds, event);
             }
             Event::ProfileSet(_) | Event::ProfileRemoved(_) => {
                 Profiles::apply(&mut self.profiles, event);
@@ -245,6 +256,7 @@ impl Facts {
             seen: None,
             reserved: self.reservations.holding(ecosystem, &package).cloned(),
             bound: None,
+            holds: Vec::new(),
         }
     }
 

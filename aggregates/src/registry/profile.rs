@@ -90,6 +90,9 @@ pub enum Refusal {
     /// A quota that lets nothing pass.
     #[error("a quota is at least 1; to let nothing pass, revoke the token or write a rule")]
     BadQuota,
+    /// A ground stands there twice.
+    #[error("each ground to hold something stands in a profile once")]
+    BadHold,
     /// What nobody rated is no floor.
     #[error("a severity floor is low, medium, high or critical")]
     BadFloor,
@@ -169,6 +172,10 @@ pub fn check(profile: &Profile) -> Result<(), Refusal> {
     }
     if profile.severity_floor == Some(Severity::Unknown) {
         return Err(Refusal::BadFloor);
+    }
+    let twice = |at: usize| profile.hold.iter().skip(at + 1).any(|it| *it == profile.hold[at]);
+    if (0..profile.hold.len()).any(twice) {
+        return Err(Refusal::BadHold);
     }
     let Quota { downloads_per_hour, downloads_per_day, bytes_per_day } = profile.quota;
     if [downloads_per_hour, downloads_per_day].contains(&Some(0)) || bytes_per_day == Some(0) {

@@ -35,6 +35,9 @@ pub const INTEGRITY: &str = "integrity";
 /// The source that speaks for names that are reserved.
 pub const RESERVED: &str = "reserved";
 
+/// The source that speaks for what waits for a person.
+pub const HOLD: &str = "hold";
+
 /// The source that speaks for the quota of a token.
 pub const QUOTA: &str = "quota";
 

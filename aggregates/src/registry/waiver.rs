@@ -9,6 +9,7 @@ use weir_events::{
     registry::{
         Event,
         advisory::Class,
+        hold::{Hold, HoldAnswered},
         policy::{Waiver, WaiverExpired, WaiverGranted, WaiverRequested, WaiverRevoked},
     },
     timestamp::Timestamp,
@@ -20,6 +21,7 @@ use super::{
     name::pattern::Pattern,
     short,
     verdict::{Candidate, INTEGRITY},
+    version::Version,
 };
 use crate::machine::{Context, Decision, Machine};
 
@@ -42,6 +44,8 @@ pub struct CompiledWaiver {
     pub(super) pattern: Pattern,
     constraint: Option<Constraint>,
     persons: Persons,
+    /// The one version it is about, where it is none that a constraint could name.
+    exactly: Option<Version>,
 }
 
 /// How many stand behind a waiver.
@@ -59,10 +63,31 @@ impl CompiledWaiver {
     pub fn new(waiver: &Waiver, persons: Persons) -> Self {
         Self {
             persons,
+            exactly: None,
             pattern: Pattern::new(waiver.ecosystem, &waiver.package),
             constraint: Constraint::parse(waiver.ecosystem, &waiver.versions).ok(),
             waiver: waiver.clone(),
         }
+    }
+
+    /// What a person allowed to one token: one version, in spite of one advisory. None where it is about
+    /// something else.
+    #[must_use]
+    pub fn of_hold(hold: &Hold, answer: &HoldAnswered) -> Option<Self> {
+        let (advisory, version) = (hold.advisory.clone()?, hold.version.as_deref()?);
+        let waiver = Waiver {
+            id: hold.id.clone(),
+            ecosystem: hold.ecosystem,
+            package: hold.package.clone(),
+            versions: "*".to_owned(),
+            waives: vec![advisory],
+            token: Some(hold.token_id.clone()),
+            reason: answer.reason.clone(),
+            owner: answer.answered_by.clone(),
+            expires_at: answer.until,
+        };
+        let exactly = Some(Version::parse(hold.ecosystem, version));
+        Some(Self { exactly, ..Self::new(&waiver, Persons::One) })
     }
 
     /// Whether it lets a version pass in spite of something with these names. Malware is waived by
@@ -71,6 +96,8 @@ impl CompiledWaiver {
     pub fn covers(&self, candidate: &Candidate<'_>, names: &[&str], class: Class) -> bool {
         let Some(constraint) = &self.constraint else { return false };
         let version = match candidate.version {
+            Some(version) if self.exactly.is_some() => self.exactly.as_ref() == Some(version),
+            None if self.exactly.is_some() => false,
             Some(version) => constraint.matches(version),
             None => constraint.everything(),
         };
@@ -345,7 +372,7 @@ fn is_token(id: &str) -> bool {
     id.len() == 16 && id.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
-fn words(text: &str) -> bool {
+pub(super) fn words(text: &str) -> bool {
     !text.trim().is_empty()
         && text.chars().count() <= MAX_REASON_CHARS
         && !text.chars().any(char::is_control)

@@ -70,6 +70,8 @@ problems! {
         "No source of advisories has this name. GET /api/security-sources lists them.";
     NO_SUCH_WAIVER NOT_FOUND "no_such_waiver" "There is no such waiver"
         "No waiver that is in force or waits has this id; perhaps it was revoked, or its time is over. GET /api/registry/waivers lists them all.";
+    NO_SUCH_HOLD NOT_FOUND "no_such_hold" "There is no such hold"
+        "No hold has this id, or its time is over. GET /api/registry/holds lists those there are.";
     NO_SUCH_PROFILE NOT_FOUND "no_such_profile" "There is no such profile"
         "No profile has this name. GET /api/registry/profiles lists those there are.";
     NOTHING_CALLED_SO NOT_FOUND "nothing_called_so" "Nothing is called so"
@@ -114,6 +116,8 @@ problems! {
         "The waiver has the right shape, but not a meaning: `errors` names the field. Nothing was changed.";
     POLICY_REFUSED UNPROCESSABLE_ENTITY "policy_refused" "The policy makes no sense"
         "A policy that is tried has the keys that the configuration has for judging, `rules` and `without`; `errors` says line and column. Nothing was tried.";
+    HOLD_REFUSED UNPROCESSABLE_ENTITY "hold_refused" "The answer makes no sense"
+        "The answer has the right shape, but not a meaning: `errors` names the field. Nothing was changed.";
     PROFILE_REFUSED UNPROCESSABLE_ENTITY "profile_refused" "The profile makes no sense"
         "The profile has the right shape, but not a meaning: `errors` names the field. Nothing was changed.";
     CHECK_REFUSED UNPROCESSABLE_ENTITY "check_refused" "The file cannot be read"

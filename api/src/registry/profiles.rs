@@ -12,6 +12,7 @@ use weir_aggregates::registry::profile::{Command, Profiles, Refusal};
 use weir_events::{
     registry::{
         advisory::Severity,
+        hold::Ground,
         policy::Mode,
         profile::{PROFILES, Profile, Quota},
     },
@@ -58,6 +59,9 @@ struct ProfileView {
     severity_floor: Option<Severity>,
     /// How much each of its tokens may download.
     quota: QuotaView,
+    /// What a person has to answer before it passes: `new-package`, `new-version`, `advisory`.
+    #[schema(value_type = Vec<String>)]
+    hold: Vec<Ground>,
 }
 
 /// How much a token may download; `null` is not counted. Hours and days are those of UTC.
@@ -88,8 +92,8 @@ impl From<QuotaView> for Quota {
 
 impl From<&Profile> for ProfileView {
     fn from(profile: &Profile) -> Self {
-        let Profile { name, mode, min_age_hours, severity_floor, quota } = profile.clone();
-        Self { name, mode, min_age_hours, severity_floor, quota: quota.into() }
+        let Profile { name, mode, min_age_hours, severity_floor, quota, hold } = profile.clone();
+        Self { name, mode, min_age_hours, severity_floor, quota: quota.into(), hold }
     }
 }
 
@@ -125,12 +129,17 @@ struct ProfileRequest {
     /// How much each of its tokens may download; as much as it wants, without.
     #[serde(default)]
     quota: QuotaView,
+    /// What a person has to answer before it passes: `new-package` (nothing of it was ever let through
+    /// here), `new-version`, `advisory` (what an advisory warns of, but for malware); nothing, without.
+    #[serde(default)]
+    #[schema(value_type = Option<Vec<String>>)]
+    hold: Vec<Ground>,
 }
 
 impl ProfileRequest {
     fn under(self, name: String) -> Profile {
-        let Self { mode, min_age_hours, severity_floor, quota } = self;
-        Profile { name, mode, min_age_hours, severity_floor, quota: quota.into() }
+        let Self { mode, min_age_hours, severity_floor, quota, hold } = self;
+        Profile { name, mode, min_age_hours, severity_floor, quota: quota.into(), hold }
     }
 }
 
@@ -199,6 +208,7 @@ impl From<Refusal> for Problem {
             Refusal::BadName(_) => "name",
             Refusal::BadAge => "min_age_hours",
             Refusal::BadQuota => "quota",
+            Refusal::BadHold => "hold",
             Refusal::BadFloor => "severity_floor",
         };
         Self::of_field(&PROFILE_REFUSED, field, words)

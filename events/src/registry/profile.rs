@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{advisory::Severity, policy::Mode};
+use super::{advisory::Severity, hold::Ground, policy::Mode};
 use crate::stream::{StreamName, StreamNameFault};
 
 /// The name of the one stream of profiles.
@@ -26,6 +26,9 @@ pub struct Profile {
     /// How much its tokens may download.
     #[serde(default, skip_serializing_if = "Quota::is_none")]
     pub quota: Quota,
+    /// What a person has to answer before it passes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hold: Vec<Ground>,
 }
 
 /// How much each token of a profile may download; what is not said is not counted. Hours and days are

@@ -5,6 +5,7 @@
 mod artifact;
 mod faults;
 mod file;
+mod holds;
 mod known;
 mod list;
 mod pins;

@@ -11,6 +11,7 @@ use std::{
 #[cfg(test)]
 use weir_aggregates::machine::{Context, Machine as _};
 use weir_aggregates::registry::{
+    hold::{self, Holds, Known},
     pins::{self, Pin, Pinning},
     quota::{Refusal, Spend, Spending},
     seen::{self, Look, State, Watching},
@@ -19,12 +20,14 @@ use weir_events::{
     position::Position,
     registry::{
         Ecosystem, Event, MetadataFiltered, PackageAllowed,
+        hold::{HOLDS, Hold},
         profile::{Quota, quota_stream},
     },
     stream::{StreamName, StreamNameFault},
     timestamp::Timestamp,
 };
 use weir_log::{append::AppendFault, idempotency::CommandKey};
+use weir_projections::{query::QueryFault, registry::downloads};
 
 use self::turns::Turns;
 use super::lru::Lru;
@@ -80,6 +83,9 @@ pub enum LedgerFault {
     /// What a file is could not be recorded.
     #[error("could not record the digest of a file")]
     Pinned(#[source] Box<ExecuteFault<pins::Refusal>>),
+    /// The read model could not be asked.
+    #[error(transparent)]
+    Query(#[from] QueryFault),
     /// No stream has this name.
     #[error(transparent)]
     Stream(#[from] StreamNameFault),
@@ -94,6 +100,21 @@ pub enum SpendFault {
     /// It could not be recorded.
     #[error(transparent)]
     Ledger(#[from] LedgerFault),
+}
+
+/// A person cannot be asked.
+#[derive(Debug, thiserror::Error)]
+pub enum HoldFault {
+    /// Too much is asked already.
+    #[error(transparent)]
+    Refused(hold::Refusal),
+    /// It could not be recorded.
+    #[error(transparent)]
+    Ledger(#[from] LedgerFault),
+}
+
+fn busy() -> LedgerFault {
+    DoorFault::from(AppendFault::Busy).into()
 }
 
 impl Ledger {
@@ -121,6 +142,17 @@ impl Ledger {
             #[cfg(test)]
             Book::Memory(_, now) => {
                 Timestamp::from_micros(now.load(std::sync::atomic::Ordering::SeqCst))
+            }
+        }
+    }
+
+    /// A fresh id, by the door's clock.
+    pub fn new_id(&self) -> String {
+        match &self.book {
+            Book::Door(door) => door.new_id().to_string(),
+            #[cfg(test)]
+            Book::Memory(events, _) => {
+                format!("after {} events", locked(events).as_ref().map_or(0, Vec::len))
             }
         }
     }
@@ -195,9 +227,7 @@ impl Ledger {
                     ExecuteFault::Refused(refusal) => SpendFault::Spent(refusal),
                     ExecuteFault::Fault(fault) => SpendFault::Ledger(fault.into()),
                     // Only commands with a key are told so.
-                    ExecuteFault::RefusedBefore(_) | ExecuteFault::KeyReused => {
-                        SpendFault::Ledger(DoorFault::from(AppendFault::Busy).into())
-                    }
+                    ExecuteFault::RefusedBefore(_) | ExecuteFault::KeyReused => busy().into(),
                 })
             }
             #[cfg(test)]
@@ -236,6 +266,69 @@ impl Ledger {
             #[cfg(test)]
             Book::Memory(_, _) => Ok(testing::pin(&mut locked(&self.pinned), &pin)),
         }
+    }
+
+    /// Whether anything of a package, or of one of its versions, was ever let through to anybody. What
+    /// the read model has not seen yet counts as new.
+    pub async fn is_known(
+        &self,
+        package: &str,
+        version: Option<&str>,
+    ) -> Result<bool, LedgerFault> {
+        match &self.book {
+            Book::Door(door) => {
+                let database = door.log().database();
+                Ok(downloads::is_known(database, self.ecosystem, package, version).await?)
+            }
+            #[cfg(test)]
+            Book::Memory(events, _) => {
+                let is_it = |event: &Event| match event {
+                    Event::PackageAllowed(allowed) => {
+                        allowed.package == package
+                            && version.is_none_or(|it| allowed.version.as_deref() == Some(it))
+                    }
+                    _ => false,
+                };
+                Ok(locked(events).as_ref().ok_or_else(broken)?.iter().any(is_it))
+            }
+        }
+    }
+
+    /// Asks a person, unless the same was asked, and says what there is of it now.
+    pub async fn hold(&self, hold: Hold, caller: &Caller) -> Result<Known, HoldFault> {
+        let now = hold.requested_at;
+        let command = hold::Command::Request(hold.clone());
+        let state = match &self.book {
+            Book::Door(door) => {
+                let stream = StreamName::new(HOLDS).map_err(LedgerFault::from)?;
+                let asked = door.execute::<Holds>(&stream, &command, caller, None).await;
+                asked.map_err(|fault| match fault {
+                    ExecuteFault::Refused(refusal) => HoldFault::Refused(refusal),
+                    ExecuteFault::Fault(fault) => HoldFault::Ledger(fault.into()),
+                    // Only commands with a key are told so.
+                    ExecuteFault::RefusedBefore(_) | ExecuteFault::KeyReused => busy().into(),
+                })?;
+                let loaded = door.load::<Holds>(&stream).await;
+                loaded.map_err(LedgerFault::from)?.0
+            }
+            #[cfg(test)]
+            Book::Memory(events, _) => {
+                let mut events = locked(events);
+                let events = events.as_mut().ok_or_else(broken)?;
+                let mut state = weir_aggregates::machine::fold::<Holds>(events.iter());
+                let decision = Holds::decide(&state, &command, &Context { now });
+                if let Some(refusal) = decision.refusal {
+                    return Err(HoldFault::Refused(refusal));
+                }
+                for event in decision.events {
+                    Holds::apply(&mut state, &event);
+                    events.push(event);
+                }
+                state
+            }
+        };
+        // Gone only where its time was over in this moment.
+        state.same(&hold, now).cloned().ok_or_else(|| busy().into())
     }
 
     /// Records that a list was filtered: once for each principal, kind of list, package and what is

@@ -8,6 +8,7 @@ mod clients;
 mod dashboard;
 mod docker;
 mod go;
+mod holds;
 mod impact;
 mod matrix;
 mod measured;

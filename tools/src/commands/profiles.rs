@@ -4,6 +4,7 @@ use clap::{Args, Subcommand};
 use reqwest::Method;
 use serde_json::{Value, json};
 use weir_events::registry::advisory::Severity;
+use weir_events::registry::hold::Ground;
 
 use super::{Answer, Sure};
 use crate::cli::ServerArgs;
@@ -58,6 +59,10 @@ pub(crate) struct SetArgs {
     /// How much each of its tokens may download in a day (UTC), like 2GiB
     #[arg(long, value_name = "SIZE")]
     bytes_per_day: Option<Size>,
+    /// What a person has to answer before it passes (comma list, may repeat): new-package, new-version,
+    /// advisory
+    #[arg(long, value_name = "GROUND", value_parser = ground, value_delimiter = ',')]
+    hold: Vec<Ground>,
     #[command(flatten)]
     server: ServerArgs,
 }
@@ -85,6 +90,10 @@ fn severity(name: &str) -> Result<Severity, String> {
     found.ok_or_else(|| "there are: low, medium, high, critical".to_owned())
 }
 
+fn ground(name: &str) -> Result<Ground, String> {
+    Ground::find(name).ok_or_else(|| "there are: new-package, new-version, advisory".to_owned())
+}
+
 fn ls(context: &Context, args: &LsArgs) -> Result<Exit, Failure> {
     let client = Client::new(context, &args.server)?;
     runtime::run(async {
@@ -92,7 +101,7 @@ fn ls(context: &Context, args: &LsArgs) -> Result<Exit, Failure> {
         context.output.data(&answer, || {
             let profiles = answer["profiles"].as_array().into_iter().flatten();
             let rows: Vec<Vec<String>> = profiles.map(row).collect();
-            table(&["NAME", "MODE", "MIN AGE", "SEVERITY FLOOR", "QUOTA"], &rows)
+            table(&["NAME", "MODE", "MIN AGE", "SEVERITY FLOOR", "QUOTA", "HOLD"], &rows)
         })?;
         let some = answer["profiles"].as_array().is_some_and(|profiles| !profiles.is_empty());
         // Whoever cannot read the configuration here does not know.
@@ -110,13 +119,11 @@ fn row(profile: &Value) -> Vec<String> {
         None | Some(0) => "-".to_owned(),
         Some(hours) => format!("{hours} h"),
     };
-    vec![
-        text("name"),
-        text("mode"),
-        age,
-        text("severity_floor"),
-        quota(&profile["quota"], &Value::Null),
-    ]
+    let grounds = profile["hold"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    let grounds = grounds.collect::<Vec<_>>().join(", ");
+    let hold = if grounds.is_empty() { "-".to_owned() } else { grounds };
+    let quota = quota(&profile["quota"], &Value::Null);
+    vec![text("name"), text("mode"), age, text("severity_floor"), quota, hold]
 }
 
 /// How much may be downloaded, and, where that is known, how much was.
@@ -154,6 +161,7 @@ fn set(context: &Context, args: &SetArgs) -> Result<Exit, Failure> {
                 "downloads_per_day": args.downloads_per_day,
                 "bytes_per_day": args.bytes_per_day.map(|size| size.0),
             },
+            "hold": args.hold,
         });
         let path = format!("api/registry/profiles/{}", args.name);
         let profile = client.send(Method::PUT, &path, Some(&body)).await?;
@@ -193,7 +201,7 @@ mod tests {
     fn a_row_says_what_a_profile_says_and_leaves_out_the_rest() {
         let profile = json!({"name": "agent", "mode": null, "min_age_hours": 0,
             "severity_floor": "low"});
-        assert_eq!(row(&profile), ["agent", "-", "-", "low", "-"]);
+        assert_eq!(row(&profile), ["agent", "-", "-", "low", "-", "-"]);
         assert_eq!(row(&json!({"name": "a", "min_age_hours": 72}))[2], "72 h");
         let counted = json!({"downloads_per_hour": 10, "bytes_per_day": 2048});
         assert_eq!(quota(&counted, &Value::Null), "10/h, 2KiB/d");

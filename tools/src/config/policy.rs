@@ -35,7 +35,8 @@ section! {
         /// Profiles: stricter policies that tokens can name. Those that stand here are set again at
         /// each start; others are kept. As `[{name: agent, min_age_hours: 168}]`, with `mode`,
         /// `min_age_hours` and `severity_floor`, each as far as it is stricter, and `quota`, with
-        /// `downloads_per_hour`, `downloads_per_day` and `bytes_per_day`.
+        /// `downloads_per_hour`, `downloads_per_day` and `bytes_per_day`,
+        /// and `hold`, of new-package, new-version and advisory.
         profiles: Vec<ProfileEntry> = Vec::new(),
         /// Names of your own, as `ecosystem:pattern`: `npm:@acme/*`, `pypi:acme-*`,
         /// `go:git.acme.example` and what is below it. No public registry is ever asked for them or

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use weir_events::registry::{
     advisory::Severity,
+    hold::Ground,
     policy::Mode,
     profile::{Profile, Quota},
 };
@@ -18,11 +19,13 @@ pub(crate) struct ProfileEntry {
     severity_floor: Option<Severity>,
     #[serde(default)]
     quota: Quota,
+    #[serde(default)]
+    hold: Vec<Ground>,
 }
 
 impl From<&ProfileEntry> for Profile {
     fn from(entry: &ProfileEntry) -> Self {
-        let ProfileEntry { name, mode, min_age_hours, severity_floor, quota } = entry.clone();
-        Self { name, mode, min_age_hours, severity_floor, quota }
+        let ProfileEntry { name, mode, min_age_hours, severity_floor, quota, hold } = entry.clone();
+        Self { name, mode, min_age_hours, severity_floor, quota, hold }
     }
 }

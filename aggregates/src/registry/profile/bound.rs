@@ -15,6 +15,7 @@ use weir_events::{
 use crate::registry::{
     dossier::Dossier,
     facts::Facts,
+    name::normalise,
     settings,
     verdict::{Objection, PROFILE},
 };
@@ -81,7 +82,12 @@ impl Facts {
         let dossier = self.about(ecosystem, package, asker.token, now);
         let Some(name) = asker.profile else { return dossier };
         match self.compiled_profile(name) {
-            Some(profile) => dossier.under(profile),
+            Some(profile) => {
+                let token = asker.token.unwrap_or_default();
+                let package = normalise(ecosystem, package);
+                let holds = self.holds().of(token, ecosystem, &package, now).cloned().collect();
+                dossier.under(profile).with_holds(holds)
+            }
             None => dossier.under_nothing(name),
         }
     }
@@ -114,7 +120,7 @@ impl Dossier {
     }
 
     /// The same under another key, made of the one before and of what is known more.
-    fn rekeyed(mut self, what: &[u8], more: &[u8]) -> Self {
+    pub(in crate::registry) fn rekeyed(mut self, what: &[u8], more: &[u8]) -> Self {
         let mut hasher = Hasher::new_derive_key("weir registry dossier for an asker v1");
         hasher.update(self.key.as_bytes()).update(what).update(more);
         self.key = hasher.finalize();

@@ -45,6 +45,10 @@ impl<C: CachePlugin, V: Voice> Gate<C, V> {
         I: Future<Output = Option<String>> + Send,
     {
         let verdict = dossier.judge(&artifact.candidate());
+        // To ask whether a file is there is no question to a person yet.
+        if !asking.head {
+            self.asked(artifact, dossier, &verdict, caller).await?;
+        }
         self.passing(&verdict, artifact, dossier, asking, caller, instead).await?;
         Ok(verdict)
     }

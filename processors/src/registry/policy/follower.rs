@@ -12,6 +12,7 @@ use weir_events::{
         Ecosystem, Event,
         advisory::{self, SOURCES},
         blocklist::STREAM as BLOCKLIST,
+        hold::HOLDS,
         policy::{SETTINGS, WAIVERS},
         profile::PROFILES,
         sync,
@@ -137,7 +138,7 @@ fn decoded(event: &Recorded) -> Result<Event, PolicyFault> {
 
 /// The streams that packages are judged by: settings first, advisories last.
 fn streams() -> Result<Vec<StreamName>, StreamNameFault> {
-    let named = [SETTINGS, PROFILES, RULES, BLOCKLIST, WAIVERS].map(StreamName::new);
+    let named = [SETTINGS, PROFILES, HOLDS, RULES, BLOCKLIST, WAIVERS].map(StreamName::new);
     let syncs = SOURCES.map(sync::stream);
     let of_source =
         |source| Ecosystem::ALL.map(move |ecosystem| advisory::stream(source, ecosystem));
@@ -148,7 +149,7 @@ fn streams() -> Result<Vec<StreamName>, StreamNameFault> {
 /// Whether a stream is one of them.
 fn concerns(stream: &StreamName) -> bool {
     let name = stream.as_str();
-    [SETTINGS, PROFILES, RULES, BLOCKLIST, WAIVERS].contains(&name)
+    [SETTINGS, PROFILES, HOLDS, RULES, BLOCKLIST, WAIVERS].contains(&name)
         || name.starts_with(sync::FOLDER)
         || name.starts_with(advisory::FOLDER)
 }

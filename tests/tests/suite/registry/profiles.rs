@@ -166,7 +166,8 @@ async fn profiles_come_from_the_configuration_and_the_command_line() {
     let weir = place.start(Part::Up).await;
     let listed = async || weir.client.get("/api/registry/profiles").await.expect(200).json();
     let agent = json!({"name": "agent", "mode": null, "min_age_hours": 168, "severity_floor": "low",
-        "quota": {"downloads_per_hour": null, "downloads_per_day": null, "bytes_per_day": null}});
+        "quota": {"downloads_per_hour": null, "downloads_per_day": null, "bytes_per_day": null},
+        "hold": []});
     assert_eq!(listed().await["profiles"], json!([agent]));
     assert_eq!(events(&weir.client, "ProfileSet").await.len(), 1);
     let again = place.start(Part::Api).await;

@@ -1,0 +1,143 @@
+//! Holds: what an agent may not have before a person has said yes, on every instance.
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use weir_events::registry::Ecosystem;
+use weir_tests::{
+    advisories::advisory,
+    deadline,
+    weir::{Answer, Client, Part, Place, Weir},
+};
+
+use super::{
+    profiles::{events, issue, set, wheel},
+    pypi::{installed, pip_at, upstream},
+    said,
+};
+
+const PAGE: &str = "/pypi/simple/six/";
+
+async fn holds(client: &Client, query: &str) -> Vec<Value> {
+    let page = client.get(&format!("/api/registry/holds{query}")).await.expect(200).json();
+    page["holds"].as_array().expect("holds").clone()
+}
+
+fn id(hold: &Value) -> String {
+    hold["id"].as_str().expect("its id").to_owned()
+}
+
+async fn answer(client: &Client, hold: &str, word: &str) -> Answer {
+    let body = json!({"reason": "looked at it", "hours": 24});
+    client.post(&format!("/api/registry/holds/{hold}/{word}"), &body).await
+}
+
+/// An agent for whom these grounds are held, and its secret.
+async fn agent(weir: &Weir, grounds: &[&str]) -> (Client, String) {
+    set(&weir.client, "agent", &json!({ "hold": grounds })).await.has(200);
+    issue(weir, "robot", &["registry:pypi", "rules:read", "rules:write"], "agent").await
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_new_package_waits_for_a_person_and_passes_everywhere_within_a_second() {
+    let place = Place::on_a_test_database().await.upstream(&upstream());
+    let weir = place.start(Part::Up).await;
+    let other = place.start(Part::Api).await;
+    let wheel = wheel(&weir.client).await;
+    let (robot, secret) = agent(&weir, &["new-package"]).await;
+    let address = weir.url.replace("http://", &format!("http://__token__:{secret}@"));
+    let held = pip_at(&address, &place, "held", "six==1.17.0");
+    assert!(!held.status.success() && said(&held).contains("held for a human"), "{}", said(&held));
+    let pending = holds(&weir.client, "?state=pending").await;
+    assert_eq!(pending.len(), 1, "{pending:?}");
+    assert_eq!(
+        (&pending[0]["package"], &pending[0]["principal"]),
+        (&json!("six"), &json!("robot"))
+    );
+    let hold = id(&pending[0]);
+    assert!(said(&held).contains(&hold), "{}", said(&held));
+    // Once, however often and wherever it is asked; and to ask whether a file is there is no question.
+    for client in [&robot, &robot.at(&other.url)] {
+        deadline::until("it is held", async || {
+            let refused = client.get(&wheel).await;
+            if refused.status == 403 && refused.body.contains(&hold) {
+                Ok(())
+            } else {
+                Err(refused)
+            }
+        })
+        .await;
+        client.send("HEAD", &wheel, &[], None).await.expect("an answer").has(200);
+    }
+    assert_eq!(events(&weir.client, "PackageRequested").await.len(), 1);
+    // Neither the agent nor another token of its name answers.
+    assert_eq!(answer(&robot, &hold, "allow").await.expect(403).json()["code"], "bound_by_profile");
+    let (_, namesake) = weir.client.issue("robot", &["rules:write"]).await;
+    let namesake = weir.client.with_token(Some(&namesake));
+    assert_eq!(answer(&namesake, &hold, "allow").await.expect(409).json()["code"], "second_person");
+    let (_, ann) = weir.client.issue("ann", &["rules:read", "rules:write"]).await;
+    let ann = weir.client.with_token(Some(&ann));
+    answer(&ann, &hold, "allow").await.has(204);
+    let since = Instant::now();
+    robot.get(&wheel).await.has(200);
+    deadline::until("the other instance lets it pass", async || {
+        let status = robot.at(&other.url).get(&wheel).await.status;
+        if status == 200 { Ok(()) } else { Err(status) }
+    })
+    .await;
+    assert!(since.elapsed() < deadline::promise(Duration::from_secs(1)), "{:?}", since.elapsed());
+    let passed = pip_at(&address, &place, "passed", "six==1.17.0");
+    assert!(passed.status.success(), "{}", said(&passed));
+    assert_eq!(installed(&place, "passed"), "1.17.0");
+    let listed = holds(&weir.client, "").await;
+    assert_eq!(
+        (&listed[0]["state"], &listed[0]["answered_by"]),
+        (&json!("allowed"), &json!("ann"))
+    );
+
+    // The last word counts. What was let through once is new to nobody else.
+    answer(&ann, &hold, "deny").await.has(204);
+    let refused = robot.get(&wheel).await.expect(403);
+    assert!(refused.body.contains("ann said no: looked at it"), "{}", refused.body);
+    let (second, _) = issue(&weir, "robot 2", &["registry:pypi"], "agent").await;
+    deadline::until("it is known here", async || {
+        let status = second.get(&wheel).await.status;
+        if status == 200 { Ok(()) } else { Err(status) }
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_an_advisory_warns_of_passes_for_the_one_who_asked_once_a_person_allows_it() {
+    let place = Place::on_a_test_database().await.upstream(&upstream());
+    let weir = place.start(Part::Up).await;
+    let wheel = wheel(&weir.client).await;
+    let warned = advisory(Ecosystem::Pypi, "GHSA-2222-2222-2222", "six", "1.17.0", None);
+    weir.client.judges_by(place.publish(&warned).await).await;
+    let (robot, _) = agent(&weir, &["advisory"]).await;
+    let refused = robot.get(&wheel).await.expect(403);
+    assert!(refused.body.contains("GHSA-2222-2222-2222"), "{}", refused.body);
+    assert!(refused.body.contains("held for a human"), "{}", refused.body);
+    let hold = id(&holds(&weir.client, "?state=pending").await[0]);
+    let run = |arguments: &[&str]| {
+        let output = place.run(arguments);
+        assert!(output.status.success(), "{}", said(&output));
+        said(&output)
+    };
+    assert!(run(&["holds", "ls"]).contains("GHSA-2222-2222-2222"));
+    run(&["holds", "allow", &hold, "--reason", "not reachable", "--yes"]);
+    robot.get(&wheel).await.has(200);
+    let page = robot.get(PAGE).await.expect(200);
+    assert!(!page.body.contains("GHSA-2222-2222-2222"), "{}", page.body);
+    // Nobody else got anything by it; and what is said next is another question.
+    let (other, _) = issue(&weir, "robot 2", &["registry:pypi"], "agent").await;
+    other.get(&wheel).await.has(403);
+    weir.client.get(&wheel).await.has(403);
+    let mut worse = advisory(Ecosystem::Pypi, "GHSA-3333-3333-3333", "six", "1.17.0", None);
+    worse.aliases.clear();
+    weir_tests::advisories::sign(&mut worse);
+    weir.client.judges_by(place.publish(&worse).await).await;
+    let refused = robot.get(&wheel).await.expect(403);
+    assert!(refused.body.contains("GHSA-3333-3333-3333"), "{}", refused.body);
+    assert_eq!(holds(&weir.client, "?state=pending").await.len(), 2);
+}
