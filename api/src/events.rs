@@ -116,6 +116,7 @@ pub struct KindView {
         ("stream" = Option<String>, Query, description = "Streams whose names begin so"),
         ("kind" = Option<String>, Query, description = "Names of kinds, separated by commas"),
         ("subsystem" = Option<String>, Query, description = "Names of subsystems, separated by commas"),
+        ("principal" = Option<String>, Query, description = "Events in the name of this principal"),
         ("min_position" = Option<i64>, Query, description = "At least so new an answer"),
         ("last-event-id" = Option<String>, Header, description = "Streams only: where the client left off"),
     ),

@@ -35,6 +35,16 @@ pub struct Meta {
     pub traceparent: Option<Arc<str>>,
 }
 
+impl Meta {
+    /// Bytes that every encoded meta in a principal's name holds: a search for them finds all of its
+    /// events. Others may hold them by chance, so what is found has to be decoded and compared.
+    pub fn trace_of(principal: &str) -> Result<Vec<u8>, CodecFault> {
+        let words = ["principal", principal].map(|word| codec::to_bytes("meta", &word));
+        let [key, value] = words;
+        Ok([key?, value?].concat())
+    }
+}
+
 /// An event on its way to the log: encoded, but without a place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewEvent {
@@ -166,4 +176,34 @@ fn hex(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     let digit = |nibble: u8| char::from(DIGITS.get(usize::from(nibble)).copied().unwrap_or(b'?'));
     bytes.iter().flat_map(|b| [digit(b >> 4), digit(b & 15)]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn meta(principal: &str) -> Vec<u8> {
+        let meta = Meta {
+            event_id: Uuid::nil(),
+            actor: "pekko://weir/user/api".into(),
+            correlation_id: Uuid::nil(),
+            causation_id: None,
+            command_id: Uuid::nil(),
+            principal: principal.into(),
+            traceparent: None,
+        };
+        codec::to_bytes("meta", &meta).unwrap()
+    }
+
+    #[test]
+    fn the_trace_of_a_principal_is_in_every_meta_of_its_and_in_no_other() {
+        let names = ["robot", "robot 2", "obot", "", &"é".repeat(20), &"x".repeat(300)];
+        for name in names {
+            let trace = Meta::trace_of(name).unwrap();
+            for other in names {
+                let holds = meta(other).windows(trace.len()).any(|part| part == trace);
+                assert_eq!(holds, name == other, "{name} in {other}");
+            }
+        }
+    }
 }

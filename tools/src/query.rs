@@ -1,15 +1,15 @@
 //! The one query grammar of URL, API, UI and command line:
-//! `subsystem:registry kind:PackageBlocked stream:registry/rules six`.
+//! `subsystem:registry kind:PackageBlocked stream:registry/rules principal:robot six`.
 //!
-//! `subsystem` and `kind` take comma lists and may repeat, `stream` is one prefix, quotes hold
-//! spaces together. What is left is free text: every word must occur in the stream, the kind or the
+//! `subsystem` and `kind` take comma lists and may repeat, `stream` is one prefix, `principal` one
+//! name, quotes hold spaces together. What is left is free text: every word must occur in the stream, the kind or the
 //! payload.
 
 use serde_json::Value;
 
 use crate::config::nearest;
 
-const KEYS: [&str; 3] = ["subsystem", "kind", "stream"];
+const KEYS: [&str; 4] = ["subsystem", "kind", "stream", "principal"];
 
 /// What is looked for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -17,6 +17,7 @@ pub(crate) struct Query {
     pub(crate) subsystems: Vec<String>,
     pub(crate) kinds: Vec<String>,
     pub(crate) stream: Option<String>,
+    pub(crate) principal: Option<String>,
     /// In lower case.
     pub(crate) words: Vec<String>,
 }
@@ -40,6 +41,12 @@ impl Query {
                     }
                     query.stream = Some(value.to_owned());
                 }
+                Some(("principal", value)) => {
+                    if query.principal.as_deref().is_some_and(|before| before != value) {
+                        notes.push("only one `principal:` counts; the last one does".to_owned());
+                    }
+                    query.principal = Some(value.to_owned());
+                }
                 Some(("kind", value)) => add(&mut query.kinds, value),
                 Some((_, value)) => add(&mut query.subsystems, value),
             }
@@ -60,7 +67,13 @@ impl Query {
     }
 
     /// Adds to the lists what flags say.
-    pub(crate) fn and(&mut self, subsystems: &[String], kinds: &[String], stream: Option<&str>) {
+    pub(crate) fn and(
+        &mut self,
+        subsystems: &[String],
+        kinds: &[String],
+        stream: Option<&str>,
+        principal: Option<&str>,
+    ) {
         for list in subsystems {
             add(&mut self.subsystems, list);
         }
@@ -69,6 +82,9 @@ impl Query {
         }
         if let Some(stream) = stream {
             self.stream = Some(stream.to_owned());
+        }
+        if let Some(principal) = principal {
+            self.principal = Some(principal.to_owned());
         }
     }
 
@@ -80,6 +96,7 @@ impl Query {
             parameters.push((name, list.join(",")));
         }
         parameters.extend(self.stream.clone().map(|stream| ("stream", stream)));
+        parameters.extend(self.principal.clone().map(|principal| ("principal", principal)));
         parameters
     }
 
@@ -151,13 +168,14 @@ mod tests {
     #[test]
     fn lists_and_repeats_are_joined_once_each() {
         let mut read = query("kind:A,B KIND:B,C subsystem:web");
-        read.and(&["registry,web".to_owned()], &[], Some("x"));
+        read.and(&["registry,web".to_owned()], &[], Some("x"), Some("robot 2"));
         assert_eq!(read.kinds, ["A", "B", "C"]);
         assert_eq!(read.subsystems, ["web", "registry"]);
         let expected = [
             ("subsystem", "web,registry".to_owned()),
             ("kind", "A,B,C".to_owned()),
             ("stream", "x".to_owned()),
+            ("principal", "robot 2".to_owned()),
         ];
         assert_eq!(read.parameters(), expected);
     }
@@ -169,6 +187,8 @@ mod tests {
             ["too young", "open end"]
         );
         assert_eq!(query("stream:\"a b\"").stream.as_deref(), Some("a b"));
+        let named = query("Principal:\"robot, 2\"");
+        assert_eq!(named.principal.as_deref(), Some("robot, 2"), "a name may hold a comma");
     }
 
     #[test]
@@ -181,6 +201,7 @@ mod tests {
         assert!(notes("subsytem:web")[0].contains("did you mean `subsystem:`?"));
         assert!(notes("kind:")[0].contains("needs a value"));
         assert_eq!(notes("stream:a stream:b").len(), 1);
+        assert_eq!(notes("principal:a principal:b principal:b").len(), 1);
         assert_eq!(query("stream:a stream:b").stream.as_deref(), Some("b"));
     }
 

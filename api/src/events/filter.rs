@@ -14,7 +14,10 @@ use crate::{
 /// Names in one filter.
 const MAX_NAMES: usize = 100;
 
-/// Takes the parameters `stream`, `kind` and `subsystem`.
+/// A principal's name, in bytes: no token is called more.
+const MAX_PRINCIPAL_BYTES: usize = 320;
+
+/// Takes the parameters `stream`, `kind`, `subsystem` and `principal`.
 pub(super) fn take(params: &mut Params) -> Result<Filter, Problem> {
     let stream_prefix: Option<String> = params.take("stream")?;
     if let Some(prefix) = &stream_prefix
@@ -24,7 +27,12 @@ pub(super) fn take(params: &mut Params) -> Result<Filter, Problem> {
     }
     let kinds = names(params, "kind", |name| Some(kind(name)?.0))?;
     let kind_ranges = names(params, "subsystem", |name| Some(range(Subsystem::find(name)?)))?;
-    Ok(Filter { stream_prefix, kinds, kind_ranges })
+    let principal: Option<String> = params.take("principal")?;
+    if principal.as_deref().is_some_and(|name| name.is_empty() || MAX_PRINCIPAL_BYTES < name.len())
+    {
+        return Err(bad_parameter("principal", "nobody is called so"));
+    }
+    Ok(Filter { stream_prefix, kinds, kind_ranges, principal })
 }
 
 /// The codes of a subsystem, first and last: from the one table that says whose a code is.
@@ -75,13 +83,16 @@ mod tests {
 
     #[tokio::test]
     async fn a_filter_says_streams_kinds_and_subsystems() {
-        let asked = filter("stream=registry/&kind=RuleAdded,0x7001&subsystem=registry,log").await;
+        let asked = filter(
+            "stream=registry/&kind=RuleAdded,0x7001&subsystem=registry,log&principal=robot%202",
+        );
         let wanted = Filter {
             stream_prefix: Some("registry/".to_owned()),
             kinds: vec![0x4005, 0x7001],
             kind_ranges: vec![(0x4000, 0x4fff), (0x1000, 0x10ff)],
+            principal: Some("robot 2".to_owned()),
         };
-        assert_eq!(asked.unwrap(), wanted);
+        assert_eq!(asked.await.unwrap(), wanted);
         assert!(filter("").await.unwrap().is_open());
     }
 
@@ -103,6 +114,7 @@ mod tests {
             ("kind=RuleAded", "kind: no kind is called `RuleAded`"),
             ("subsystem=rules", "subsystem: no subsystem is called `rules`"),
             ("stream=%20", "stream: no stream's name can begin so"),
+            ("principal=", "principal: nobody is called so"),
         ] {
             let refused = filter(query).await.unwrap_err();
             assert_eq!((refused.status().as_u16(), refused.detail()), (400, words));

@@ -9,7 +9,7 @@ use std::{ops::ControlFlow, sync::Arc};
 use futures_util::TryStreamExt;
 use sqlx::{PgConnection, Postgres, Row, pool::PoolConnection};
 use weir_events::{
-    envelope::Recorded,
+    envelope::{Meta, Recorded},
     position::{Position, StreamVersion},
     stream::StreamName,
 };
@@ -155,6 +155,8 @@ pub struct Filter {
     pub kinds: Vec<i32>,
     /// Ranges of kinds, inclusive.
     pub kind_ranges: Vec<(i32, i32)>,
+    /// In whose name.
+    pub principal: Option<String>,
 }
 
 impl Filter {
@@ -166,11 +168,21 @@ impl Filter {
         self.stream_prefix.as_deref().is_none_or(|prefix| stream.starts_with(prefix))
             && (self.kinds.is_empty() || self.kinds.contains(&kind))
             && (self.kind_ranges.is_empty() || self.kind_ranges.iter().any(in_range))
+            && self.is_of(event)
+    }
+
+    /// Whether an event is in the name that is asked for, where one is.
+    fn is_of(&self, event: &Recorded) -> bool {
+        let Some(principal) = &self.principal else { return true };
+        event.meta().is_ok_and(|meta| *meta.principal == **principal)
     }
 
     /// Whether everything passes.
     pub const fn is_open(&self) -> bool {
-        self.stream_prefix.is_none() && self.kinds.is_empty() && self.kind_ranges.is_empty()
+        self.stream_prefix.is_none()
+            && self.kinds.is_empty()
+            && self.kind_ranges.is_empty()
+            && self.principal.is_none()
     }
 }
 
@@ -256,6 +268,11 @@ impl Log {
             }
             query.push(")");
         }
+        if let Some(principal) = &filter.principal {
+            // Empty, where it cannot be made, it only finds more than passes in the end.
+            let trace = Meta::trace_of(principal).unwrap_or_default();
+            query.push(" AND position(").push_bind(trace).push("::bytea IN meta) > 0");
+        }
         let order = if before.is_some() { "DESC" } else { "ASC" };
         query.push(format!(" ORDER BY position {order} LIMIT ")).push_bind(limit);
         query.push(") page ORDER BY position");
@@ -266,7 +283,12 @@ impl Log {
         let mut tx = self.database().begin_with(begin).await?;
         let rows = query.build().fetch_all(&mut *tx).await.map_err(&fault)?;
         tx.commit().await.map_err(&fault)?;
-        rows.iter().map(|row| from_row(row).map_err(|c| fault(c).into())).collect()
+        let mut events = Vec::with_capacity(rows.len());
+        for row in &rows {
+            events.push(from_row(row).map_err(&fault)?);
+        }
+        events.retain(|event| filter.is_of(event));
+        Ok(events)
     }
 }
 

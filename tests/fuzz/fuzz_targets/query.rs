@@ -43,6 +43,7 @@ fuzz_target!(|text: &str| {
         stream_prefix,
         kinds: kinds.iter().map(|kind| kind.0).collect(),
         kind_ranges: subsystems.iter().map(|_| (0x4000, 0x4fff)).collect(),
+        principal: params.take("principal").ok().flatten(),
     };
     assert!(!filter.is_open() || filter.matches(&recorded(Kind(0x4005), 1, b"")));
     // Whatever is left was not understood, and is refused.

@@ -29,6 +29,9 @@ pub(crate) struct TailArgs {
     /// Only streams that begin with this
     #[arg(long, value_name = "PREFIX")]
     stream: Option<String>,
+    /// Only what happened in the name of this principal: all that a token did
+    #[arg(long, value_name = "NAME")]
+    principal: Option<String>,
     /// Begin after this position instead of now
     #[arg(long, value_name = "POSITION", conflicts_with = "from_start")]
     after: Option<String>,
@@ -47,7 +50,8 @@ pub(crate) struct TailArgs {
 
 pub(crate) fn run(context: &Context, args: &TailArgs) -> Result<Exit, Failure> {
     let (mut query, notes) = Query::parse(&args.query.join(" "));
-    query.and(&args.subsystem, &args.kind, args.stream.as_deref());
+    let (stream, principal) = (args.stream.as_deref(), args.principal.as_deref());
+    query.and(&args.subsystem, &args.kind, stream, principal);
     for note in notes {
         context.output.say(&format!("note: {note}"));
     }
