@@ -23,6 +23,7 @@ pub mod judging;
 pub mod keeper;
 pub mod ledger;
 pub mod lru;
+pub mod patience;
 pub mod purging;
 pub mod renderings;
 pub mod setup;

@@ -62,6 +62,7 @@ pub(crate) const SECTIONS: &[Section] = &[
     registries::Go::SECTION,
     registries::Docker::SECTION,
     policy::Policy::SECTION,
+    policy::Holds::SECTION,
     sources::Osv::SECTION,
     sources::OpenSsf::SECTION,
     sources::Blocklist::SECTION,

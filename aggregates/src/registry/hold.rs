@@ -88,6 +88,12 @@ impl State {
         })
     }
 
+    /// Whether somebody has answered a hold.
+    #[must_use]
+    pub fn is_answered(&self, id: &str) -> bool {
+        self.holds.get(id).is_some_and(|known| known.answer.is_some())
+    }
+
     /// The one that asks the same and counts.
     #[must_use]
     pub fn same<'a>(&'a self, hold: &'a Hold, now: Timestamp) -> Option<&'a Known> {

@@ -19,6 +19,7 @@ pub use artifact::Artifact;
 use http::{HeaderName, StatusCode};
 pub use list::{Changed, Listed};
 use uuid::Uuid;
+pub use verdict::Judged;
 use weir_events::registry::Ecosystem;
 
 use super::{
@@ -27,6 +28,7 @@ use super::{
     cache::CachePlugin,
     download::{Bounds, Downloads},
     ledger::Ledger,
+    patience::Patience,
     pins::Pins,
     policy::Policy,
     setup::Parts,
@@ -73,6 +75,7 @@ pub struct Gate<C, V> {
     counters: Arc<Counters>,
     sightings: Sightings,
     pins: Pins,
+    patience: Patience,
     instance: Uuid,
     voice: PhantomData<V>,
 }
@@ -80,7 +83,7 @@ pub struct Gate<C, V> {
 impl<C: CachePlugin, V: Voice> Gate<C, V> {
     /// A gate in front of a cache and an outside.
     pub fn new(parts: Parts<'_, C>, counters: Arc<Counters>, bounds: Bounds) -> Self {
-        let Parts { policy, ledger, outbound, cache, lifecycle, .. } = parts;
+        let Parts { policy, ledger, outbound, cache, patience, lifecycle, .. } = parts;
         let ledger = Arc::new(ledger);
         Self {
             ecosystem: ledger.ecosystem(),
@@ -98,6 +101,7 @@ impl<C: CachePlugin, V: Voice> Gate<C, V> {
             counters,
             sightings: Sightings::default(),
             pins: Pins::default(),
+            patience,
             voice: PhantomData,
         }
     }

@@ -140,6 +140,22 @@ impl Policy {
         self.shared.known.send_replace(Known::Unreadable("an event of the future".into()));
     }
 
+    /// Waits until a person has answered a hold, as far as is known here.
+    pub async fn answered(&self, hold: &str) -> Result<(), Unreadable> {
+        let mut known = self.known.clone();
+        loop {
+            // Before it is looked at: what comes in from here on is another change.
+            known.mark_unchanged();
+            if self.facts()?.holds().is_answered(hold) {
+                return Ok(());
+            }
+            if known.changed().await.is_err() {
+                // Nothing comes in any more, as the process stops.
+                std::future::pending::<()>().await;
+            }
+        }
+    }
+
     /// A policy that a test changes by hand.
     #[cfg(test)]
     pub(crate) fn by_hand(facts: Facts) -> (Self, impl Fn(Facts)) {
@@ -177,11 +193,62 @@ impl Shared {
 
 #[cfg(test)]
 mod tests {
+    use std::pin::pin;
+
+    use futures_util::FutureExt as _;
     use weir_aggregates::registry::{rule::RuleSet, verdict::Candidate};
-    use weir_events::registry::Mask;
+    use weir_events::registry::{
+        Event, Mask,
+        hold::{Ground, Hold, HoldAnswered, PackageRequested, Word},
+    };
 
     use super::*;
     use crate::registry::pypi::testing::rule;
+
+    fn hold(id: &str) -> Hold {
+        Hold {
+            id: id.to_owned(),
+            token_id: "0123456789abcdef".to_owned(),
+            principal: "robot".to_owned(),
+            ecosystem: Ecosystem::Pypi,
+            package: "six".to_owned(),
+            version: Some(id.to_owned()),
+            file: "six.whl".to_owned(),
+            ground: Ground::NewVersion,
+            advisory: None,
+            requested_at: Timestamp::EPOCH,
+            expires_at: Timestamp::EPOCH.plus_seconds(9),
+        }
+    }
+
+    #[tokio::test]
+    async fn who_waits_for_an_answer_hears_of_it_and_of_no_other() {
+        let (policy, set) = Policy::by_hand(Facts::default());
+        let answer = |id: &str| HoldAnswered {
+            id: id.to_owned(),
+            word: Word::Deny,
+            answered_by: "ann".to_owned(),
+            reason: "no".to_owned(),
+            until: Timestamp::EPOCH.plus_seconds(9),
+        };
+        let asked = ["a", "b"].map(|id| Event::from(PackageRequested { hold: hold(id) }));
+        let go_by = |answered: &[&str]| {
+            let mut facts = Facts::default();
+            let answers = answered.iter().map(|id| answer(id).into());
+            for (position, event) in (1..).zip(asked.iter().cloned().chain(answers)) {
+                facts.apply(position, &event);
+            }
+            set(facts);
+        };
+        go_by(&[]);
+        let mut waiting = pin!(policy.answered("a"));
+        assert!(waiting.as_mut().now_or_never().is_none());
+        go_by(&["b"]);
+        assert!(waiting.as_mut().now_or_never().is_none());
+        go_by(&["b", "a"]);
+        assert!(waiting.await.is_ok());
+        assert!(policy.answered("a").await.is_ok(), "also who comes later");
+    }
 
     #[tokio::test]
     async fn who_added_a_rule_can_wait_until_it_counts() {

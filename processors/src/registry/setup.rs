@@ -8,6 +8,7 @@ use super::{
     documents::{Documents, Keeping, Source},
     download::Bounds,
     ledger::Ledger,
+    patience::Patience,
     policy::Policy,
     shelves::Shelves,
     stats::Counters,
@@ -66,6 +67,8 @@ pub struct Parts<'a, C> {
     pub cache: C,
     /// Where lists are kept.
     pub shelves: Shelves,
+    /// How long a request waits for a person.
+    pub patience: Patience,
     /// What everything ends with.
     pub lifecycle: &'a Lifecycle,
 }

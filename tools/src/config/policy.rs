@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::str::FromStr;
+use std::time::Duration;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 use weir_aggregates::registry::name::pattern::Pattern;
@@ -10,11 +11,13 @@ use weir_events::registry::{
     advisory::{OPENSSF, OSV, Severity},
     policy::{EcosystemSettings, Floor, Masks, Mode, Required, Reserved, Settings, Unrated},
 };
+use weir_processors::registry::patience::MAX_WAIT;
 
 use super::Config;
 use super::profiles::ProfileEntry;
 use super::section::section;
 use super::sources::{Sources, Watched, ecosystems};
+use super::value::Span;
 
 section! {
     /// How packages are judged beside the rules. What stands here when a Weir starts is recorded, and
@@ -42,6 +45,40 @@ section! {
         /// `go:git.acme.example` and what is below it. No public registry is ever asked for them or
         /// hears of them, and no waiver and no audit mode changes that.
         reserved: Vec<Reservation> = Vec::new(),
+        sections {
+            holds: Holds,
+        }
+    }
+}
+
+section! {
+    /// What a profile has a person answer before it passes.
+    Holds at "policy.holds" {
+        /// How long a download waits for the answer before it is refused, up to 5m. Less than what the
+        /// clients wait for an answer themselves (pip: 15s), or they ask again.
+        wait: Wait = Wait(Duration::ZERO),
+    }
+}
+
+/// How long a request waits for a person: no longer than anybody should.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Wait(pub(crate) Duration);
+
+impl FromStr for Wait {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let Span(span) = text.parse()?;
+        if MAX_WAIT < span {
+            return Err(format!("`{text}` is too long: {} at most", Span(MAX_WAIT)));
+        }
+        Ok(Self(span))
+    }
+}
+
+impl fmt::Display for Wait {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Span(self.0).fmt(f)
     }
 }
 
@@ -71,7 +108,7 @@ impl fmt::Display for Reservation {
     }
 }
 
-super::value::as_text!(Reservation);
+super::value::as_text!(Reservation, Wait);
 
 impl Config {
     /// What is recorded of it.
@@ -85,6 +122,7 @@ impl Config {
             second_person,
             profiles: _,
             ref reserved,
+            holds: _,
         } = self.policy;
         let of = |registry: super::registries::Registry<'_>| EcosystemSettings {
             ecosystem: registry.ecosystem,
@@ -128,6 +166,15 @@ impl Config {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn nobody_waits_for_ever() {
+        let read: Wait = "20s".parse().unwrap();
+        assert_eq!((read.0, read.to_string()), (Duration::from_secs(20), "20s".to_owned()));
+        assert_eq!("301s".parse::<Wait>().unwrap_err(), "`301s` is too long: 5m at most");
+        assert!("20".parse::<Wait>().is_err());
+        assert_eq!(Policy::default().holds.wait.0, Duration::ZERO);
+    }
 
     #[test]
     fn a_reservation_is_a_pattern_of_an_ecosystem() {

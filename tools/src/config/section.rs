@@ -18,12 +18,14 @@ pub(crate) struct Section {
     pub(crate) keys: &'static [Key],
 }
 
-/// Declares a section: a struct whose every key has a type, a default and documentation.
+/// Declares a section: a struct whose every key has a type, a default and documentation. Sections
+/// below it, which are declared by themselves, stand at its end.
 macro_rules! section {
     (
         $(#[doc = $about:literal])+
         $name:ident at $path:literal {
             $( $(#[doc = $doc:literal])+ $key:ident: $type:ty = $default:expr, )+
+            $( sections { $( $below:ident: $section:ty, )+ } )?
         }
     ) => {
         $(#[doc = $about])+
@@ -31,11 +33,12 @@ macro_rules! section {
         #[serde(deny_unknown_fields)]
         pub(crate) struct $name {
             $( $(#[doc = $doc])+ pub(crate) $key: $type, )+
+            $( $( pub(crate) $below: $section, )+ )?
         }
 
         impl Default for $name {
             fn default() -> Self {
-                Self { $( $key: $default, )+ }
+                Self { $( $key: $default, )+ $( $( $below: <$section>::default(), )+ )? }
             }
         }
 

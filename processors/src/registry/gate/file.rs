@@ -15,7 +15,7 @@ use weir_aggregates::registry::{
     verdict::{Objection, Verdict},
 };
 
-use super::{Artifact, Gate, Otherwise, POSITION, Voice};
+use super::{Artifact, Gate, Judged, Otherwise, POSITION, Voice};
 use crate::{
     caller::Caller,
     registry::{
@@ -39,7 +39,7 @@ impl<C: CachePlugin, V: Voice> Gate<C, V> {
         I: Future<Output = Option<String>> + Send,
     {
         let dossier = self.about(&artifact.package, asking, caller)?;
-        let mut verdict = self.judged(artifact, &dossier, asking, caller, &instead).await?;
+        let mut judged = self.judged(artifact, &dossier, asking, caller, &instead).await?;
         let etag = artifact.etag();
         if etag.as_ref().is_some_and(|etag| asking.has(etag)) {
             return Ok(headed(Answer::empty(StatusCode::NOT_MODIFIED), etag));
@@ -49,20 +49,23 @@ impl<C: CachePlugin, V: Voice> Gate<C, V> {
         }
         let changed = self.changed(artifact, caller).await?;
         if let Some(refusal) = &changed {
-            verdict = dossier.judge_changed(&artifact.candidate(), refusal);
-            self.passing(&verdict, artifact, &dossier, asking, caller, &instead).await?;
+            let Judged { verdict, dossier } = &mut judged;
+            *verdict = dossier.judge_changed(&artifact.candidate(), refusal);
+            self.passing(verdict, artifact, dossier, asking, caller, &instead).await?;
         }
         let opened = self.downloads.open(&artifact.wanted, caller, &asking.trail).await;
         let opened = opened.map_err(|fault| Self::no_file(&fault))?;
         // The rules may have changed while the upstream was asked.
         let now = self.about(&artifact.package, asking, caller)?;
-        if now.key != dossier.key {
-            verdict = self.judged(artifact, &now, asking, caller, &instead).await?;
+        if now.key != judged.dossier.key {
+            judged = self.judged(artifact, &now, asking, caller, &instead).await?;
             if let Some(refusal) = &changed {
-                verdict = now.judge_changed(&artifact.candidate(), refusal);
-                self.passing(&verdict, artifact, &now, asking, caller, &instead).await?;
+                let Judged { verdict, dossier } = &mut judged;
+                *verdict = dossier.judge_changed(&artifact.candidate(), refusal);
+                self.passing(verdict, artifact, dossier, asking, caller, &instead).await?;
             }
         }
+        let Judged { verdict, dossier: now } = judged;
         let counted = now.profile().is_some_and(|profile| profile.quota.bytes_per_day.is_some());
         let size = match &opened {
             Opened::Kept(cached) => Some(cached.meta.size),

@@ -1,49 +1,51 @@
-//! What a person has to say before a file passes: the question, and the refusal.
+//! What a person has to say before a file passes: the question, the wait, and the refusal.
 
 use http::StatusCode;
-use weir_aggregates::registry::{
-    dossier::Dossier,
-    hold::{Known, Question},
-    verdict::Verdict,
-};
+use weir_aggregates::registry::hold::{Known, Question};
 use weir_events::{
     position::Position,
     registry::hold::{Ground, Hold, Word},
 };
 
-use super::{Artifact, Gate, Otherwise, POSITION, Voice};
+use super::{Artifact, Gate, Judged, Otherwise, POSITION, Voice};
 use crate::{
     caller::Caller,
-    registry::{cache::CachePlugin, decisions, ledger::HoldFault, stats::Count},
+    registry::{
+        asking::Asking, cache::CachePlugin, decisions, ledger::HoldFault, patience::Waiting,
+        stats::Count,
+    },
 };
 
 /// How long a question waits for a person: a week.
 const HOLD_SECONDS: i64 = 7 * 86_400;
 
 impl<C: CachePlugin, V: Voice> Gate<C, V> {
-    /// Asks a person what the profile of who asks has a person answer; refuses until that is done, and
-    /// where the answer is no.
+    /// Asks a person what the profile of who asks has a person answer, and waits for the answer where
+    /// requests do; refuses until there is one, and where it is no.
     pub(super) async fn asked(
         &self,
+        mut judged: Judged,
         artifact: &Artifact,
-        dossier: &Dossier,
-        verdict: &Verdict,
+        asking: &Asking,
         caller: &Caller,
-    ) -> Result<(), Otherwise> {
-        match self.open(artifact, dossier, verdict, caller).await? {
-            Some((question, known)) => {
-                Err(self.held(artifact, dossier, &question, &known, caller).await)
+    ) -> Result<Judged, Otherwise> {
+        let mut waiting = None;
+        while let Some((question, known)) = self.open(&judged, artifact, caller).await? {
+            let answered = known.answer.is_some();
+            if answered || !self.wait(&mut waiting, &known.hold.id).await? {
+                return Err(self.held(&judged, artifact, &question, &known, caller).await);
             }
-            None => Ok(()),
+            // An answer may be a waiver too, and what else came in meanwhile counts as well.
+            judged = Judged::by(self.about(&artifact.package, asking, caller)?, artifact);
         }
+        Ok(judged)
     }
 
     /// The first question that nobody has said yes to.
     async fn open(
         &self,
+        Judged { verdict, dossier }: &Judged,
         artifact: &Artifact,
-        dossier: &Dossier,
-        verdict: &Verdict,
         caller: &Caller,
     ) -> Result<Option<(Question, Known)>, Otherwise> {
         let candidate = artifact.candidate();
@@ -63,18 +65,31 @@ impl<C: CachePlugin, V: Voice> Gate<C, V> {
         Ok(None)
     }
 
+    /// Waits for an answer, if requests wait and there is a place; says whether there is one. All
+    /// questions of a request share its time.
+    async fn wait(&self, waiting: &mut Option<Waiting>, hold: &str) -> Result<bool, Otherwise> {
+        if waiting.is_none() {
+            *waiting = self.patience.begin();
+        }
+        let Some(waiting) = waiting else { return Ok(false) };
+        match waiting.wait(self.policy.answered(hold)).await {
+            Some(answered) => answered.map(|()| true).map_err(|fault| Self::unreadable(&fault)),
+            None => Ok(false),
+        }
+    }
+
     /// Refuses what waits for a person, or what a person denied, on record.
     async fn held(
         &self,
+        judged: &Judged,
         artifact: &Artifact,
-        dossier: &Dossier,
         question: &Question,
         known: &Known,
         caller: &Caller,
     ) -> Otherwise {
         self.counters.count(Count::Blocked);
         let objection = question.refusal(known);
-        let blocked = decisions::blocked(artifact, dossier, &objection);
+        let blocked = decisions::blocked(artifact, &judged.dossier, &objection);
         let Position(at) = match self.ledger.record(blocked, caller).await {
             Ok(at) => at,
             Err(fault) => return Self::unrecorded(&fault),

@@ -15,6 +15,21 @@ use crate::{
     registry::{answer::Answer, asking::Asking, cache::CachePlugin, decisions, stats::Count},
 };
 
+/// What became of an artifact, and by what.
+#[derive(Debug)]
+pub struct Judged {
+    /// What became of it.
+    pub verdict: Verdict,
+    /// All that was known.
+    pub dossier: Arc<Dossier>,
+}
+
+impl Judged {
+    pub(super) fn by(dossier: Arc<Dossier>, artifact: &Artifact) -> Self {
+        Self { verdict: dossier.judge(&artifact.candidate()), dossier }
+    }
+}
+
 impl<C: CachePlugin, V: Voice> Gate<C, V> {
     /// Refuses what is forbidden, on record, and lets everything else go on to be answered by who asks:
     /// for what is told of a version beside its files.
@@ -32,7 +47,8 @@ impl<C: CachePlugin, V: Voice> Gate<C, V> {
         self.judged(artifact, &dossier, asking, caller, &instead).await.map(drop)
     }
 
-    /// Lets an allowed file through, and refuses a forbidden one; the refusal is on record.
+    /// Lets an allowed file through, and refuses a forbidden one; the refusal is on record. What a
+    /// person has to answer may be waited for, and is judged by what is known then.
     pub async fn judged<I>(
         &self,
         artifact: &Artifact,
@@ -40,17 +56,17 @@ impl<C: CachePlugin, V: Voice> Gate<C, V> {
         asking: &Asking,
         caller: &Caller,
         instead: &(impl Fn(Arc<Dossier>) -> I + Send + Sync),
-    ) -> Result<Verdict, Otherwise>
+    ) -> Result<Judged, Otherwise>
     where
         I: Future<Output = Option<String>> + Send,
     {
-        let verdict = dossier.judge(&artifact.candidate());
+        let judged = Judged::by(Arc::clone(dossier), artifact);
         // To ask whether a file is there is no question to a person yet.
-        if !asking.head {
-            self.asked(artifact, dossier, &verdict, caller).await?;
-        }
-        self.passing(&verdict, artifact, dossier, asking, caller, instead).await?;
-        Ok(verdict)
+        let judged =
+            if asking.head { judged } else { self.asked(judged, artifact, asking, caller).await? };
+        let Judged { verdict, dossier } = &judged;
+        self.passing(verdict, artifact, dossier, asking, caller, instead).await?;
+        Ok(judged)
     }
 
     /// Refuses what a verdict does not let pass.

@@ -21,6 +21,7 @@ use crate::{
         answer::Answer,
         cache::FileCache,
         ledger::Ledger,
+        patience::Patience,
         plugin::{Asked, RegistryPlugin},
         policy::Policy,
         setup::{Config, Parts},
@@ -84,6 +85,7 @@ impl<P: Tested> World<P> {
             outbound: ours,
             cache,
             shelves: Shelves::default(),
+            patience: Patience::none(),
             lifecycle: &lifecycle,
         };
         let plugin = Arc::new(P::made(&config, parts).unwrap());

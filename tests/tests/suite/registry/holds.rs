@@ -1,6 +1,9 @@
 //! Holds: what an agent may not have before a person has said yes, on every instance.
 
-use std::time::{Duration, Instant};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use serde_json::{Value, json};
 use weir_events::registry::Ecosystem;
@@ -140,4 +143,70 @@ async fn what_an_advisory_warns_of_passes_for_the_one_who_asked_once_a_person_al
     let refused = robot.get(&wheel).await.expect(403);
     assert!(refused.body.contains("GHSA-3333-3333-3333"), "{}", refused.body);
     assert_eq!(holds(&weir.client, "?state=pending").await.len(), 2);
+}
+
+/// The id of the only hold that waits, as soon as there is one.
+async fn waiting(client: &Client) -> String {
+    deadline::until("a question waits", async || {
+        let pending = holds(client, "?state=pending").await;
+        if pending.len() == 1 { Ok(id(&pending[0])) } else { Err(pending) }
+    })
+    .await
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_waits_for_a_person_hears_the_answer_at_once_and_pip_gets_the_file() {
+    let place = Place::on_a_test_database().await.upstream(&upstream());
+    let place = Arc::new(place.setting("policy:\n  holds:\n    wait: 5m\n"));
+    let weir = place.start(Part::Up).await;
+    let other = place.start(Part::Api).await;
+    let wheel = wheel(&weir.client).await;
+    let (robot, secret) = agent(&weir, &["new-package"]).await;
+    let (second, _) = issue(&weir, "robot 2", &["registry:pypi"], "agent").await;
+    let (third, _) = issue(&weir, "robot 3", &["registry:pypi"], "agent").await;
+    let asks = |client: Client| {
+        let wheel = wheel.clone();
+        tokio::spawn(async move { client.get(&wheel).await })
+    };
+
+    // Whoever was denied is told why, and did not have to ask twice.
+    let asking = asks(second.at(&other.url));
+    answer(&weir.client, &waiting(&weir.client).await, "deny").await.has(204);
+    let refused = asking.await.expect("an answer").expect(403);
+    assert!(refused.body.contains("said no: looked at it"), "{}", refused.body);
+    assert_eq!(events(&weir.client, "PackageBlocked").await.len(), 1);
+
+    // Nobody waits for a process that stops, and nobody keeps it from stopping.
+    let asking = asks(third.at(&other.url));
+    let hold = waiting(&weir.client).await;
+    other.stop().await;
+    let refused = asking.await.expect("an answer").expect(403);
+    assert!(refused.body.contains(&format!("held for a human: hold {hold}")), "{}", refused.body);
+    answer(&weir.client, &hold, "deny").await.has(204);
+
+    // One request of pip, one answer of a person, one file.
+    let address = weir.url.replace("http://", &format!("http://__token__:{secret}@"));
+    let pip = {
+        let place = Arc::clone(&place);
+        tokio::task::spawn_blocking(move || pip_at(&address, &place, "waited", "six==1.17.0"))
+    };
+    answer(&weir.client, &waiting(&weir.client).await, "allow").await.has(204);
+    let passed = pip.await.expect("pip");
+    assert!(passed.status.success(), "{}", said(&passed));
+    assert_eq!(installed(&place, "waited"), "1.17.0");
+    let blocked = events(&weir.client, "PackageBlocked").await;
+    assert!(blocked.iter().all(|event| event["meta"]["principal"] != "robot"), "{blocked:?}");
+    robot.get(&wheel).await.has(200);
+
+    // All that it did is one line of time, and of nobody else's.
+    let page = weir.client.get("/api/events?principal=robot&limit=1000").await.expect(200).json();
+    let told = page["events"].as_array().expect("events");
+    assert!(told.iter().all(|event| event["meta"]["principal"] == "robot"), "{told:?}");
+    let kinds: Vec<_> = told.iter().filter_map(|event| event["kind"].as_str()).collect();
+    let at = |kind| kinds.iter().position(|it| *it == kind);
+    assert!(at("PackageRequested").is_some() && at("PackageRequested") < at("PackageAllowed"));
+    let tail = ["tail", "--principal", "robot", "--from-start", "--until-idle", "--json"];
+    let tail = place.run(&tail);
+    assert!(tail.status.success(), "{}", said(&tail));
+    assert_eq!(String::from_utf8_lossy(&tail.stdout).lines().count(), told.len());
 }

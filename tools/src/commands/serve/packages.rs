@@ -18,6 +18,7 @@ use weir_processors::door::{Door, ExecuteFault};
 use weir_processors::outbound::{Limits, Outbound};
 use weir_processors::registry::cache::FileCache;
 use weir_processors::registry::ledger::Ledger;
+use weir_processors::registry::patience::Patience;
 use weir_processors::registry::policy::Policy;
 use weir_processors::registry::purging::Purging;
 use weir_processors::registry::setup::Parts;
@@ -30,12 +31,13 @@ use crate::config::registries::{Registry, goods, upstream_key};
 use crate::data_dir::DataDir;
 use crate::exit::{Exit, Failure};
 
-/// Puts it together.
+/// Puts it together. Requests that wait for a person are answered when the outside stops.
 pub(super) async fn start(
     config: &Config,
     data_dir: &DataDir,
     door: &Door,
     lifecycle: &Lifecycle,
+    outside: &Lifecycle,
 ) -> Result<Packages, Failure> {
     record(config, door).await?;
     record_profiles(config, door).await?;
@@ -56,7 +58,8 @@ pub(super) async fn start(
     let purging = Purging::start(cache.clone(), shelves.clone(), door.clone(), lifecycle)?;
     packages = packages.keeping(purging);
     let outbound = Outbound::new(door.log().incarnation().0, Limits::default())?;
-    let shared = Shared { policy, door, outbound, cache, shelves, lifecycle };
+    let patience = Patience::new(config.policy.holds.wait.0, outside.soft().clone());
+    let shared = Shared { policy, door, outbound, cache, shelves, patience, lifecycle };
     for registry in registries.iter().filter(|registry| registry.enabled) {
         if registry.upstream.is_none() {
             let (key, goods) = (upstream_key(registry.ecosystem), goods(registry.ecosystem));
@@ -106,6 +109,7 @@ struct Shared<'a> {
     outbound: Outbound,
     cache: FileCache,
     shelves: Shelves,
+    patience: Patience,
     lifecycle: &'a Lifecycle,
 }
 
@@ -126,6 +130,7 @@ macro_rules! plugin {
             outbound: shared.outbound.clone(),
             cache: shared.cache.clone(),
             shelves: shared.shelves.clone(),
+            patience: shared.patience.clone(),
             lifecycle: shared.lifecycle,
         };
         let made = $module::$plugin::new(&config, parts);

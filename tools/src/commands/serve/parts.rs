@@ -94,7 +94,7 @@ impl Parts {
         }
         let tokens = Tokens::new(door.clone());
         let packages = if role.serves() {
-            packages::start(config, data_dir, &door, &work).await?
+            packages::start(config, data_dir, &door, &work, &outside).await?
         } else {
             Packages::default()
         };

@@ -43,8 +43,9 @@ impl<C: CachePlugin> Docker<C> {
             Reference::Tag(tag) => {
                 // A tag that is refused is not asked for.
                 let artifact = upstream.artifact(name, reference, None)?;
-                let _passes =
+                let passes =
                     self.gate.judged(&artifact, &dossier, asking, caller, &instead).await?;
+                dossier = passes.dossier;
                 (self.digest_of(upstream, name, tag, accepts, asking).await?, Some(tag))
             }
         };
