@@ -28,6 +28,8 @@ pub(crate) struct Canned {
     pieces: Vec<Bytes>,
     /// One permit for each piece.
     gate: Option<Arc<Semaphore>>,
+    /// A permit for each answer, also for one that nothing has changed.
+    held: Option<Arc<Semaphore>>,
     breaks_off: bool,
     /// What it says its length is, where it says so although it comes in pieces.
     announced: Option<usize>,
@@ -40,6 +42,7 @@ impl Canned {
             headers: Vec::new(),
             pieces: vec![body.into()],
             gate: None,
+            held: None,
             breaks_off: false,
             announced: None,
         }
@@ -58,6 +61,12 @@ impl Canned {
     pub(crate) fn gated(pieces: &[&[u8]], gate: &Arc<Semaphore>) -> Self {
         let pieces = pieces.iter().map(|piece| Bytes::copy_from_slice(piece)).collect();
         Self { pieces, gate: Some(Arc::clone(gate)), ..Self::new("") }
+    }
+
+    /// Held back as a whole until there is a permit, also where nothing has changed.
+    pub(crate) fn held(mut self, gate: &Arc<Semaphore>) -> Self {
+        self.held = Some(Arc::clone(gate));
+        self
     }
 
     pub(crate) fn announcing(mut self, n_bytes: usize) -> Self {
@@ -148,6 +157,9 @@ async fn answer(State(inner): State<Shared>, request: Request) -> Response {
     let Some(canned) = canned else {
         return response.status(StatusCode::NOT_FOUND).body(Body::from("nothing here")).unwrap();
     };
+    if let Some(held) = &canned.held {
+        held.acquire().await.unwrap().forget();
+    }
     let unchanged = canned.headers.iter().any(|(name, value)| {
         name == http::header::ETAG
             && request

@@ -97,6 +97,10 @@ const REPORTS: [Report; 30] = [
     (
         "an unchanged list is the one that was there, also for many who ask at once",
         &[
+            (
+                "P/pypi/tests/races.rs",
+                "many_who_ask_at_once_hear_unchanged_of_what_they_have_only_and_the_upstream_hears_of_it_once",
+            ),
             ("P/pypi/tests/outside.rs", "a_page_is_asked_for_again_with_its_validator"),
             ("P/asking.rs", "a_validator_is_found_among_those_the_client_has"),
         ],
