@@ -5,6 +5,7 @@ mod canary;
 mod cargo;
 mod check;
 mod clients;
+mod crowd;
 mod dashboard;
 mod docker;
 mod go;

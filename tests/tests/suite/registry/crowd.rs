@@ -1,0 +1,158 @@
+//! A crowd asks for one large file that is not here: the upstream is asked once, all have the right
+//! bytes, and nobody waits for the end of it to see its beginning.
+
+use std::{
+    fs,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use axum::{
+    Router,
+    body::Body,
+    extract::{Request, State},
+    response::{IntoResponse, Response},
+};
+use bytes::Bytes;
+use futures_util::{StreamExt as _, future::join_all, stream};
+use http::{
+    StatusCode,
+    header::{CONTENT_LENGTH, CONTENT_TYPE},
+};
+use serde_json::json;
+use sha2::{Digest as _, Sha256};
+use tokio::{net::TcpListener, sync::Semaphore};
+use weir_log::lifecycle::Lifecycle;
+use weir_tests::{
+    database::long,
+    deadline,
+    weir::{Part, Place, Weir},
+};
+
+const PIECE: usize = 64 << 10;
+const FILE: &str = "big-1.0.tar.gz";
+/// How much memory Weir may take, whatever comes through it.
+const MAX_MIB: u64 = 200;
+
+/// An index with one file, whose second half waits.
+struct Upstream {
+    body: Bytes,
+    n_files: AtomicUsize,
+    n_sent: AtomicUsize,
+    gate: Semaphore,
+}
+
+impl Upstream {
+    async fn start(size: usize) -> (Arc<Self>, String) {
+        // Each place has other bytes, so that a piece in the wrong one is noticed.
+        let words =
+            (0..size as u64 / 8).flat_map(|n| n.wrapping_mul(0x9e37_79b9_7f4a_7c15).to_le_bytes());
+        let body: Bytes = words.collect::<Vec<u8>>().into();
+        let (n_files, n_sent) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let this = Arc::new(Self { body, n_files, n_sent, gate: Semaphore::new(0) });
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let simple = format!("http://{}/simple/", listener.local_addr().expect("its address"));
+        let router = Router::new().fallback(answer).with_state(Arc::clone(&this));
+        Lifecycle::new().run("index", async move {
+            axum::serve(listener, router).await.expect("serve");
+        });
+        (this, simple)
+    }
+}
+
+async fn answer(State(upstream): State<Arc<Upstream>>, request: Request) -> Response {
+    let size = upstream.body.len();
+    match request.uri().path() {
+        "/simple/big/" => {
+            let digest = hex::encode(Sha256::digest(&upstream.body));
+            let file = json!({"filename": FILE, "url": format!("/files/{FILE}"), "size": size,
+                "hashes": {"sha256": digest}});
+            let page = json!({"meta": {"api-version": "1.1"}, "name": "big", "files": [file]});
+            let kind = "application/vnd.pypi.simple.v1+json";
+            ([(CONTENT_TYPE, kind)], page.to_string()).into_response()
+        }
+        path if path.ends_with(FILE) => {
+            upstream.n_files.fetch_add(1, Ordering::SeqCst);
+            let pieces = stream::unfold((upstream, 0), move |(upstream, at)| async move {
+                if at >= size {
+                    return None;
+                }
+                if at >= size / 2 {
+                    // Once it is open, it is open for all that comes.
+                    drop(upstream.gate.acquire().await.expect("a gate"));
+                }
+                let end = (at + PIECE).min(size);
+                upstream.n_sent.store(end, Ordering::SeqCst);
+                let piece = upstream.body.slice(at..end);
+                Some((Ok::<_, std::io::Error>(piece), (upstream, end)))
+            });
+            ([(CONTENT_LENGTH, size.to_string())], Body::from_stream(pieces)).into_response()
+        }
+        _ => StatusCode::NOT_FOUND.into_response(),
+    }
+}
+
+/// The most memory a process has had, in MiB, as Linux counts it.
+fn most_memory(weir: &Weir) -> u64 {
+    let status = fs::read_to_string(format!("/proc/{}/status", weir.pid())).expect("its status");
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("its peak");
+    let kib = line.split_whitespace().next().and_then(|kib| kib.parse::<u64>().ok());
+    kib.expect("a number") >> 10
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_crowd_that_asks_for_one_large_file_makes_one_fetch_and_all_have_it_in_little_memory() {
+    let (n, size) = if long() { (500, 100 << 20) } else { (100, 16 << 20) };
+    let (upstream, simple) = Upstream::start(size).await;
+    let place = Place::on_a_test_database().await.upstream(&simple);
+    let weir = place.start(Part::Up).await;
+    // What a resting process takes is no part of it.
+    let resting = most_memory(&weir);
+    let n_begun = AtomicUsize::new(0);
+    let first_at = AtomicUsize::new(0);
+    let began = Instant::now();
+    let path = format!("/pypi/files/big/{FILE}");
+    let downloads = (0..n).map(|_| async {
+        let request = weir.client.request("GET", &path, &[]).timeout(Duration::from_mins(20));
+        let response = request.send().await.expect("an answer");
+        assert_eq!(response.status(), 200);
+        assert_eq!(response.content_length(), Some(size as u64));
+        let (mut body, mut at) = (response.bytes_stream(), 0);
+        while let Some(piece) = body.next().await {
+            let piece = piece.expect("a piece");
+            assert!(upstream.body[at..].starts_with(&piece), "other bytes at {at}");
+            if at == 0 && n_begun.fetch_add(1, Ordering::SeqCst) == 0 {
+                first_at.store(upstream.n_sent.load(Ordering::SeqCst), Ordering::SeqCst);
+            }
+            at += piece.len();
+        }
+        assert_eq!(at, size, "all of it");
+    });
+    let opening = async {
+        deadline::within(Duration::from_mins(5), "all have its beginning", async || {
+            let begun = n_begun.load(Ordering::SeqCst);
+            if begun == n { Ok(()) } else { Err(begun) }
+        })
+        .await;
+        let sent = upstream.n_sent.load(Ordering::SeqCst);
+        assert!(sent <= size / 2 + PIECE, "the upstream has sent {sent} of {size} bytes already");
+        let opened = began.elapsed();
+        upstream.gate.add_permits(1);
+        opened
+    };
+    let (_, opened) = tokio::join!(join_all(downloads), opening);
+    let (took, peak) = (began.elapsed(), most_memory(&weir));
+    println!(
+        "{n} clients, {} MiB each: all had its beginning after {opened:?} (the first when {} KiB \
+         had left the upstream), the whole after {took:?}; {} fetch; {peak} MiB at most, {resting} \
+         at rest",
+        size >> 20,
+        first_at.load(Ordering::SeqCst) >> 10,
+        upstream.n_files.load(Ordering::SeqCst),
+    );
+    assert_eq!(upstream.n_files.load(Ordering::SeqCst), 1, "one fetch");
+    assert!(peak < MAX_MIB, "{peak} MiB");
+}
