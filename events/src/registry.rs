@@ -230,6 +230,9 @@ pub struct PackageAllowed {
     /// When it was published, where that was told.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub published_at: Option<Timestamp>,
+    /// Whether it was added to its version later than the files that was released with.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub late: bool,
     /// What was said against it, where the ecosystem is audited only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warning: Option<Grounds>,
@@ -311,6 +314,9 @@ pub struct PackageBlocked {
     /// When it was published, where that was told.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub published_at: Option<Timestamp>,
+    /// Whether it was added to its version later than the files that was released with.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub late: bool,
 }
 
 /// A list of versions was answered with some hidden or marked.

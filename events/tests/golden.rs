@@ -158,6 +158,7 @@ fn samples() -> Vec<codec::Encoded> {
             sha256: Some(sha256.clone()),
             policy_revision: 3,
             published_at: None,
+            late: false,
             warning: None,
             excuse: None,
         }
@@ -174,6 +175,7 @@ fn samples() -> Vec<codec::Encoded> {
             policy_revision: 3,
             evidence: None,
             published_at: None,
+            late: false,
         }
         .into(),
         MetadataFiltered {
@@ -385,7 +387,7 @@ proptest! {
     ) {
         let event = registry::Event::from(PackageBlocked {
             ecosystem: Ecosystem::Npm, package, version, file, source: "rules".to_owned(),
-            rule_id: None, reason, mask: Mask::Mark, policy_revision: revision, evidence: None, published_at: None,
+            rule_id: None, reason, mask: Mask::Mark, policy_revision: revision, evidence: None, published_at: None, late: false,
         });
         let encoded = event.encode().expect("bytes");
         let read = registry::Event::decode(encoded.kind, encoded.schema, &encoded.payload);

@@ -63,6 +63,7 @@ pub fn allowed(n: u64) -> Event {
         sha256: None,
         policy_revision: 0,
         published_at: None,
+        late: false,
         warning: None,
         excuse: None,
     };
@@ -83,6 +84,7 @@ pub fn blocked(n: u64) -> Event {
         policy_revision: 0,
         evidence: None,
         published_at: None,
+        late: false,
     };
     blocked.into()
 }

@@ -50,6 +50,7 @@ pub(crate) fn blocked(n: usize) -> Result<NewEvent, Fault> {
         policy_revision: 1,
         evidence: None,
         published_at: None,
+        late: false,
     }
     .into();
     let meta = Meta {

@@ -284,7 +284,9 @@ impl Dossier {
     /// Why a version is not there, where the registry is looked at as of a time before it.
     fn later(&self, candidate: &Candidate<'_>) -> Option<Arc<Objection>> {
         let as_of = self.as_of?;
-        let reason = match candidate.published_at {
+        // What was there of a version was there, whatever was added to it since.
+        let own = candidate.file.map_or(candidate.published_at, |file| file.times.published_at);
+        let reason = match own {
             Some(at) if second(at) <= second(as_of) => return None,
             Some(at) => format!("published at {at}, after {as_of}"),
             None => format!("nobody tells whether it was there at {as_of}"),
@@ -352,10 +354,23 @@ impl Dossier {
     /// The advisory because of which a version may be younger: it is what fixes it.
     fn fix(&self, candidate: &Candidate<'_>) -> Option<String> {
         let version = candidate.version.filter(|_| self.own().fix_exemption)?;
+        if self.is_late(candidate) {
+            return None;
+        }
         self.said.fixed_in(version, |class, severity| self.counts(class, severity))
     }
 
-    /// The same, where the version would be too young otherwise.
+    /// Whether what is asked for came later than the version it is of: who may add a file to an old
+    /// version did not fix anything by that. A file of which neither clock tells is late (fail closed).
+    #[must_use]
+    pub fn is_late(&self, candidate: &Candidate<'_>) -> bool {
+        let told = candidate.file.and_then(|file| file.times.late());
+        let seen = self.seen.as_ref().and_then(|seen| seen.late(candidate));
+        let known = told.into_iter().chain(seen).reduce(|a, b| a || b);
+        candidate.late || known.unwrap_or_else(|| candidate.file.is_some())
+    }
+
+    /// That advisory, where the version would be too young otherwise.
     fn exempted(&self, candidate: &Candidate<'_>) -> Option<String> {
         self.young(candidate)?;
         self.fix(candidate)

@@ -13,7 +13,11 @@
 //! registry of images tells none. What was never seen, and tells no time that can be believed, has no
 //! age, and whoever asks for one refuses it.
 
-use std::{collections::HashMap, convert::Infallible, sync::Arc};
+use std::{
+    collections::{BTreeMap, HashMap},
+    convert::Infallible,
+    sync::Arc,
+};
 
 use weir_events::{
     kind::Subsystem,
@@ -25,7 +29,10 @@ use weir_events::{
     timestamp::Timestamp,
 };
 
-use super::verdict::Candidate;
+use super::{
+    verdict::{Candidate, comes_later},
+    version::Version,
+};
 use crate::machine::{Context, Decision, Machine};
 
 /// The most text that names take in one event.
@@ -173,9 +180,17 @@ impl Machine for Watching {
 pub enum Seen {
     /// Each version was seen by its own name.
     Versions(State),
-    /// Versions consist of files: each is as young as its newest one. `None` is a version of which one
-    /// was never seen.
-    Files(HashMap<Box<str>, Option<First>>),
+    /// Versions consist of files, each of which was seen by its own name.
+    Files(State, BTreeMap<Version, Sum>),
+}
+
+/// What was seen of the files of a version.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Sum {
+    /// When the newest of those that are there was seen first, for a version is as young as that.
+    sight: Sight,
+    /// When any file of it was seen first, whether it is still there or not.
+    began_at: Option<Timestamp>,
 }
 
 impl Seen {
@@ -185,37 +200,55 @@ impl Seen {
         Self::Versions(State::default())
     }
 
-    /// What is known of versions that consist of files: `(file, version)` each.
+    /// What is known of versions that consist of files: `(file, version)` of what is there, and of what
+    /// was there ever.
     pub fn of_files<'a>(
         state: &State,
-        files: impl IntoIterator<Item = (&'a str, &'a str)>,
+        there: impl IntoIterator<Item = (&'a str, &'a Version)>,
+        ever: impl IntoIterator<Item = (&'a str, &'a Version)>,
     ) -> Self {
-        let mut versions: HashMap<Box<str>, Option<First>> = HashMap::new();
-        for (file, version) in files {
-            let first = state.first(file);
-            let known = versions.entry(version.into()).or_insert(first);
-            *known = known.zip(first).map(|(a, b)| First {
-                at: a.at.max(b.at),
-                first_look: a.first_look && b.first_look,
-            });
+        let mut versions: BTreeMap<Version, Sum> = BTreeMap::new();
+        let of =
+            |versions: &mut BTreeMap<Version, Sum>, version: &Version, first, there| match versions
+                .get_mut(version)
+            {
+                Some(sum) => sum.add(first, there),
+                None => versions.entry(version.clone()).or_default().add(first, there),
+            };
+        for (file, version) in there {
+            of(&mut versions, version, state.first(file), true);
         }
-        Self::Files(versions)
+        for (file, version) in ever {
+            of(&mut versions, version, state.first(file), false);
+        }
+        Self::Files(state.clone(), versions)
     }
 
-    fn sight(&self, version: &str) -> Sight {
+    fn sight(&self, version: &Version) -> Sight {
         match self {
-            Self::Versions(state) => state.first(version).map_or(Sight::None, Sight::Whole),
-            Self::Files(versions) => match versions.get(version) {
-                Some(Some(first)) => Sight::Whole(*first),
-                Some(None) => Sight::Partial,
-                None => Sight::None,
-            },
+            Self::Versions(state) => {
+                state.first(version.as_str()).map_or(Sight::None, Sight::Whole)
+            }
+            Self::Files(_, versions) => versions.get(version).map_or(Sight::None, |sum| sum.sight),
         }
+    }
+
+    /// Whether what is asked for was seen later than the version it is of; without a file, whether
+    /// anything of the version was. `None` where that is not known.
+    pub(super) fn late(&self, candidate: &Candidate<'_>) -> Option<bool> {
+        let Self::Files(state, versions) = self else { return None };
+        let sum = versions.get(candidate.version?)?;
+        let first = match (candidate.file, sum.sight) {
+            (Some(file), _) => state.first(file.name)?,
+            (None, Sight::Whole(newest)) => newest,
+            (None, Sight::None | Sight::Partial) => return None,
+        };
+        Some(comes_later(sum.began_at?, first.at))
     }
 
     /// When a version was seen first, with all that belongs to it.
     #[must_use]
-    pub fn first_seen_at(&self, version: &str) -> Option<Timestamp> {
+    pub fn first_seen_at(&self, version: &Version) -> Option<Timestamp> {
         match self.sight(version) {
             Sight::Whole(first) => Some(first.at),
             Sight::Partial | Sight::None => None,
@@ -230,7 +263,7 @@ impl Seen {
         candidate: &Candidate<'_>,
         now: Timestamp,
     ) -> Option<Born> {
-        let own = match candidate.version.map(|version| self.sight(version.as_str())) {
+        let own = match candidate.version.map(|version| self.sight(version)) {
             Some(Sight::Partial) => return None,
             Some(Sight::Whole(first)) => Some(first),
             Some(Sight::None) | None => None,
@@ -248,9 +281,27 @@ impl Seen {
     }
 }
 
+impl Sum {
+    /// Adds a file, that is there or was.
+    fn add(&mut self, first: Option<First>, there: bool) {
+        self.began_at = self.began_at.into_iter().chain(first.map(|first| first.at)).min();
+        if there {
+            self.sight = match (self.sight, first) {
+                (Sight::None, Some(first)) => Sight::Whole(first),
+                (Sight::Whole(known), Some(first)) => Sight::Whole(First {
+                    at: known.at.max(first.at),
+                    first_look: known.first_look && first.first_look,
+                }),
+                (_, None) | (Sight::Partial, _) => Sight::Partial,
+            };
+        }
+    }
+}
+
 /// What was seen of a version.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum Sight {
+    #[default]
     None,
     /// Not all that belongs to it.
     Partial,

@@ -54,10 +54,50 @@ pub struct Candidate<'a> {
     /// The version. `None` where a file's name does not tell it: then whatever is said of the
     /// package is said of this, for what cannot be read cannot be cleared (fail closed).
     pub version: Option<&'a Version>,
-    /// When it was published, as its registry says.
+    /// When it was published, as its registry says; of a version that consists of files, its newest.
     pub published_at: Option<Timestamp>,
     /// When this Weir saw it first, where it was not there from the beginning.
     pub first_seen_at: Option<Timestamp>,
+    /// Which of its files is asked for, where a version consists of files.
+    pub file: Option<File<'a>>,
+    /// Whether what is asked for is known to have come later than its version.
+    pub late: bool,
+}
+
+/// One of the files that a version consists of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct File<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// When it and its version were published.
+    pub times: FileTimes,
+}
+
+/// When a file was published, and the version it is of, as their registry says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct FileTimes {
+    /// The file itself.
+    pub published_at: Option<Timestamp>,
+    /// The first file of its version.
+    pub began_at: Option<Timestamp>,
+}
+
+impl FileTimes {
+    /// Whether the file came later than its version; `None` where nobody tells.
+    pub(super) fn late(self) -> Option<bool> {
+        let (began, own) = self.began_at.zip(self.published_at)?;
+        Some(comes_later(began, own))
+    }
+}
+
+/// How long after its first file the files of a version still belong to one release, in seconds: they
+/// are built on many machines.
+const RELEASE_SECONDS: i64 = 24 * 3_600;
+
+/// Whether a file of a version is none of those it was released with.
+#[must_use]
+pub fn comes_later(began: Timestamp, file: Timestamp) -> bool {
+    file > began.plus_seconds(RELEASE_SECONDS)
 }
 
 impl<'a> Candidate<'a> {
@@ -70,7 +110,13 @@ impl<'a> Candidate<'a> {
     /// A version that was published at a time, if that is told.
     #[must_use]
     pub const fn published(version: Option<&'a Version>, published_at: Option<Timestamp>) -> Self {
-        Self { version, published_at, first_seen_at: None }
+        Self { version, published_at, first_seen_at: None, file: None, late: false }
+    }
+
+    /// The same, of one of the files that the version consists of.
+    #[must_use]
+    pub const fn in_file(self, name: &'a str, times: FileTimes) -> Self {
+        Self { file: Some(File { name, times }), ..self }
     }
 
     /// From when on its age counts: the later of the two clocks, for the one can be forged and the

@@ -36,6 +36,8 @@ pub struct Decision<'a> {
     pub version: Option<&'a str>,
     /// When it was published, where that was told.
     pub published_at: Option<Timestamp>,
+    /// Whether it came later than its version.
+    pub late: bool,
     /// When it was decided.
     pub at: Timestamp,
     /// Who asked.
@@ -44,6 +46,14 @@ pub struct Decision<'a> {
     pub token: Option<&'a str>,
     /// What was decided.
     pub outcome: Outcome,
+}
+
+impl Decision<'_> {
+    /// What was decided about, as it is judged.
+    fn candidate<'v>(&self, version: Option<&'v Version>) -> Candidate<'v> {
+        let Self { published_at, late, .. } = *self;
+        Candidate { late, ..Candidate::published(version, published_at) }
+    }
 }
 
 /// What was decided.
@@ -182,13 +192,13 @@ impl Replay {
 impl Known {
     /// What came of a decision, and how much more is remembered now.
     fn judge(&mut self, decision: &Decision<'_>, key: &mut String) -> (Option<&Effect>, usize) {
-        let Decision { ecosystem, version, published_at, at, .. } = *decision;
-        written(key, published_at, version);
+        let Decision { ecosystem, version, published_at, late, at, .. } = *decision;
+        written(key, published_at, late, version);
         let parse = || version.map(|text| Version::parse(ecosystem, text));
         let mut n_new = 0;
         if !self.versions.contains_key(key) {
             let parsed = parse();
-            let candidate = Candidate::published(parsed.as_ref(), published_at);
+            let candidate = decision.candidate(parsed.as_ref());
             let ripe_at = [&self.in_force, &self.tried].map(|it| it.ripe_at(&candidate));
             self.versions.insert(key.clone(), Judged { ripe_at, ..Judged::default() });
             n_new = 1;
@@ -204,7 +214,7 @@ impl Known {
         };
         let effect = slot.get_or_insert_with(|| {
             let parsed = parse();
-            let candidate = Candidate::published(parsed.as_ref(), published_at);
+            let candidate = decision.candidate(parsed.as_ref());
             let counts_age = self.in_force.counts_age() || self.tried.counts_age();
             let [before, after] =
                 [&self.in_force, &self.tried].map(|dossier| judge(dossier, &candidate, at));
@@ -214,13 +224,16 @@ impl Known {
     }
 }
 
-/// Writes down a version and its time: a number or a dash, then the version or nothing. No two that
-/// differ are written alike.
-fn written(key: &mut String, published_at: Option<Timestamp>, version: Option<&str>) {
+/// Writes down a version and its time: a number or a dash, a plus where it came late, then the version
+/// or nothing. No two that differ are written alike.
+fn written(key: &mut String, published_at: Option<Timestamp>, late: bool, version: Option<&str>) {
     key.clear();
     match published_at {
         Some(at) => key.push_str(&at.micros().to_string()),
         None => key.push('-'),
+    }
+    if late {
+        key.push('+');
     }
     if let Some(version) = version {
         key.push('\n');

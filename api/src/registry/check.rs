@@ -10,9 +10,9 @@ use tokio::{runtime::Handle, sync::Semaphore};
 use utoipa::ToSchema;
 use utoipa_axum::{router::OpenApiRouter, routes};
 use weir_aggregates::registry::profile::Asker;
-use weir_events::{registry::Ecosystem, timestamp::Timestamp};
+use weir_events::registry::Ecosystem;
 use weir_processors::registry::check::{
-    CheckFault, Component, Judged, Kind, Listing, MAX_ENTRIES, MAX_TEXT_BYTES, judge, read,
+    CheckFault, Component, Dated, Judged, Kind, Listing, MAX_ENTRIES, MAX_TEXT_BYTES, judge, read,
 };
 
 use super::explain::{ObjectionView, Outcome, profile_of};
@@ -217,7 +217,7 @@ fn judged(
     asker: Asker<'_>,
 ) -> Result<Checked, Problem> {
     let now = state.door().now();
-    let all: Vec<(&Component, Option<Timestamp>)> = listing.components().collect();
+    let all: Vec<(&Component, Option<Dated>)> = listing.components().collect();
     let mut components = Vec::with_capacity(all.len());
     let mut summary = Summary { components: all.len(), ..Summary::default() };
     // The oldest that was gone by: what is answered is known at least as of then.
@@ -230,8 +230,8 @@ fn judged(
                 |(it, _): &(&Component, _)| facts.about_for(it.ecosystem, &it.package, asker, now);
             some.iter().map(about).collect()
         };
-        for ((component, published_at), dossier) in some.iter().zip(&dossiers) {
-            let judged = judge(dossier, component, *published_at);
+        for ((component, dated), dossier) in some.iter().zip(&dossiers) {
+            let judged = judge(dossier, component, *dated);
             components.push(view(component, &judged, &mut summary));
         }
     }

@@ -208,7 +208,7 @@ async fn explain(
     let mut first_seen_at = None;
     if dossier.counts_age() {
         let seen = recall(state.door(), ecosystem, &package).await?;
-        first_seen_at = seen.first_seen_at(parsed.as_str());
+        first_seen_at = seen.first_seen_at(&parsed);
         dossier = dossier.seeing(Arc::new(seen));
     }
     let verdict = dossier.judge(&candidate);

@@ -76,6 +76,15 @@ pub struct Component {
     pub version: String,
 }
 
+/// When a version was published.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Dated {
+    /// The time, of the newest of its files.
+    pub published_at: Timestamp,
+    /// Whether one of its files came later than the version.
+    pub late: bool,
+}
+
 /// Something that cannot be judged, and why.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Unjudged {
@@ -88,13 +97,13 @@ pub struct Unjudged {
 /// What a file names, each thing once.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Listing {
-    components: BTreeMap<Component, Option<Timestamp>>,
+    components: BTreeMap<Component, Option<Dated>>,
     unjudged: BTreeSet<Unjudged>,
 }
 
 impl Listing {
     /// The versions of packages, with when each was published as far as the file tells.
-    pub fn components(&self) -> impl Iterator<Item = (&Component, Option<Timestamp>)> {
+    pub fn components(&self) -> impl Iterator<Item = (&Component, Option<Dated>)> {
         self.components.iter().map(|(component, at)| (component, *at))
     }
 
@@ -147,7 +156,7 @@ impl Listing {
         ecosystem: Ecosystem,
         package: &str,
         version: &str,
-        published_at: Option<Timestamp>,
+        dated: Option<Dated>,
     ) -> Result<(), CheckFault> {
         let (package, version) = (package.trim(), version.trim());
         let entry = || format!("{package}@{version}");
@@ -164,7 +173,7 @@ impl Listing {
         let package = normalise(ecosystem, package).into_owned();
         let component = Component { ecosystem, package, version: version.to_owned() };
         let known = self.components.entry(component).or_insert(None);
-        *known = (*known).max(published_at);
+        *known = (*known).max(dated);
         self.within_bounds()
     }
 

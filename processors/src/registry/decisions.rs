@@ -19,6 +19,7 @@ pub fn allowed(artifact: &Artifact, dossier: &Dossier, verdict: &Verdict) -> Pac
         sha256: artifact.wanted.sha256.map(hex::encode),
         policy_revision: dossier.revision,
         published_at: artifact.published_at,
+        late: dossier.is_late(&artifact.candidate()),
         warning: match verdict {
             Verdict::Warn(objection) => Some(grounds(objection)),
             Verdict::Allow | Verdict::Excused(_) | Verdict::Block(_) => None,
@@ -52,6 +53,7 @@ pub fn blocked(artifact: &Artifact, dossier: &Dossier, objection: &Objection) ->
             fixed_by: cited.fixed_by.clone(),
         }),
         published_at: artifact.published_at,
+        late: dossier.is_late(&artifact.candidate()),
     }
 }
 
@@ -74,6 +76,7 @@ pub fn reserved(
         mask: objection.mask,
         policy_revision: dossier.revision,
         published_at: None,
+        late: false,
         evidence: None,
     }
 }

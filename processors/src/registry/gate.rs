@@ -15,7 +15,7 @@ mod verdict;
 
 use std::{marker::PhantomData, sync::Arc};
 
-pub use artifact::Artifact;
+pub use artifact::{Artifact, Part};
 use http::{HeaderName, StatusCode};
 pub use list::{Changed, Listed};
 use uuid::Uuid;

@@ -3,7 +3,10 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use weir_aggregates::registry::seen::{self, Seen, State, Watching};
+use weir_aggregates::registry::{
+    seen::{self, Seen, State, Watching},
+    version::Version,
+};
 use weir_events::registry::Ecosystem;
 
 use super::{
@@ -28,7 +31,7 @@ pub enum There<'a> {
     /// Versions, each seen by its own name.
     Versions(Vec<&'a str>),
     /// Files, each with the version it is of.
-    Files(Vec<(&'a str, &'a str)>),
+    Files(Vec<(&'a str, &'a Version)>),
 }
 
 impl There<'_> {
@@ -39,12 +42,26 @@ impl There<'_> {
         }
     }
 
-    fn seen(&self, state: &State) -> Seen {
+    fn seen(&self, package: &str, state: &State) -> Seen {
         match self {
             Self::Versions(_) => Seen::Versions(state.clone()),
-            Self::Files(files) => Seen::of_files(state, files.iter().copied()),
+            Self::Files(files) => {
+                let ever = files_of(package, state);
+                Seen::of_files(state, files.iter().copied(), named(&ever))
+            }
         }
     }
+}
+
+/// The files of a Python package that were ever seen, each with the version it is of.
+fn files_of<'a>(package: &str, state: &'a State) -> Vec<(&'a str, Version)> {
+    let Some(project) = Project::new(package) else { return Vec::new() };
+    let of = |name: &'a str| Some((name, Filename::new(name)?.version(&project)?));
+    state.names().filter_map(of).collect()
+}
+
+fn named<'a>(files: &'a [(&'a str, Version)]) -> impl Iterator<Item = (&'a str, &'a Version)> {
+    files.iter().map(|(file, version)| (*file, version))
 }
 
 /// What is remembered of an ecosystem.
@@ -107,7 +124,7 @@ impl Sightings {
         };
         let list = list.or_else(|| known.and_then(|known| known.list));
         let weight = 512 + NAME_BYTES * state.len() as u64;
-        let seen = Arc::new(there.seen(&state));
+        let seen = Arc::new(there.seen(package, &state));
         self.all().put(package.into(), Known { state, seen, list }, weight);
         Ok(())
     }
@@ -119,18 +136,17 @@ pub async fn recall(door: &Door, ecosystem: Ecosystem, package: &str) -> Result<
     // What can have no stream was never recorded in one.
     let Ok(stream) = seen::stream(ecosystem, package) else { return Ok(Seen::nothing()) };
     let (state, _) = door.load::<Watching>(&stream).await?;
-    let project = Project::new(package).filter(|_| ecosystem == Ecosystem::Pypi);
-    let Some(project) = project else { return Ok(Seen::Versions(state)) };
-    let of = |name: &str| Some((name.to_owned(), Filename::new(name)?.version(&project)?));
-    let files: Vec<_> = state.names().filter_map(of).collect();
-    let files = files.iter().map(|(file, version)| (file.as_str(), version.as_str()));
-    Ok(Seen::of_files(&state, files))
+    if ecosystem != Ecosystem::Pypi {
+        return Ok(Seen::Versions(state));
+    }
+    let files = files_of(package, &state);
+    Ok(Seen::of_files(&state, named(&files), named(&files)))
 }
 
 #[cfg(test)]
 mod tests {
     use weir_aggregates::registry::seen::{Born, Clock};
-    use weir_aggregates::registry::{verdict::Candidate, version::Version};
+    use weir_aggregates::registry::verdict::Candidate;
     use weir_events::{registry::Event, timestamp::Timestamp};
 
     use super::*;

@@ -137,6 +137,7 @@ fn download(of: u64, version: u64) -> Event {
         sha256: None,
         policy_revision: 0,
         published_at: Some(Timestamp::EPOCH),
+        late: false,
         warning: None,
         excuse: None,
     };

@@ -11,7 +11,7 @@ use crate::registry::{
     facts::Facts,
     rule::RuleSet,
     testing::{id, rule, rule_of},
-    verdict::RULES,
+    verdict::{FileTimes, RULES},
     version::Version,
 };
 
@@ -282,7 +282,8 @@ fn what_is_younger_than_it_must_be_does_not_pass_by_either_clock() {
     let dossier = given.dossier_for(None);
     let version = Version::parse(Ecosystem::Pypi, "2.0");
     let judged = |published_at, first_seen_at| {
-        let candidate = Candidate { version: Some(&version), published_at, first_seen_at };
+        let candidate =
+            Candidate { first_seen_at, ..Candidate::published(Some(&version), published_at) };
         (dossier.judge(&candidate).allowed(), dossier.ripens_at(&candidate))
     };
     assert_eq!(judged(Some(ago(72)), None), (true, None));
@@ -319,6 +320,25 @@ fn a_version_that_fixes_an_advisory_that_counts_may_be_younger_and_that_is_told(
     given.advisories = vec![advisory("GHSA-1", Class::Vulnerability, Severity::High)];
     given.settings.ecosystems = vec![EcosystemSettings { fix_exemption: false, ..strict }];
     assert!(!judged(&given, "1.4", 1).allowed());
+}
+
+#[test]
+fn a_file_added_to_a_fix_long_after_it_is_as_young_as_any_other() {
+    let mut given = of_advisory(Class::Vulnerability, Severity::High);
+    given.settings.ecosystems =
+        vec![EcosystemSettings { min_age_hours: 72, ..own(Ecosystem::Pypi) }];
+    let (dossier, version) = (given.dossier_for(None), Version::parse(Ecosystem::Pypi, "1.4"));
+    let candidate = Candidate::published(Some(&version), Some(ago(1)));
+    let judged = |own: Option<i64>, began: Option<i64>| {
+        let times = FileTimes { published_at: own.map(ago), began_at: began.map(ago) };
+        dossier.judge(&candidate.in_file("six-1.4-1-py3-none-any.whl", times)).allowed()
+    };
+    assert!(!judged(Some(1), Some(9_000)), "an added wheel");
+    assert!(judged(Some(9_000), Some(9_000)), "what the fix was released with stays");
+    assert!(judged(Some(1), Some(25)), "within a day it is one release");
+    assert!(!judged(None, Some(1)) && !judged(None, None), "nobody tells: fail closed");
+    assert!(!dossier.judge(&Candidate { late: true, ..candidate }).allowed());
+    assert!(dossier.judge(&candidate).allowed());
 }
 
 #[test]
@@ -395,4 +415,16 @@ fn as_of_a_time_what_came_later_or_tells_no_time_is_not_there() {
     let verdict = past.judge(&Candidate::published(Some(&affected), Some(ago(200))));
     assert_eq!(verdict.refusal().unwrap().id(), "GHSA-1", "what is known today counts");
     assert!(past.counts_age() && !past.is_silent());
+}
+
+#[test]
+fn as_of_a_time_a_file_is_there_that_was_there_whatever_was_added_to_its_version_since() {
+    let past = Given::default().dossier_for(None).as_of(ago(100));
+    let version = Version::parse(Ecosystem::Pypi, "2.0");
+    let hides = |own: Option<i64>| {
+        let times = FileTimes { published_at: own.map(ago), began_at: Some(ago(200)) };
+        let candidate = Candidate::published(Some(&version), Some(ago(50)));
+        past.judge(&candidate.in_file("six-2.0.tar.gz", times)).hides()
+    };
+    assert!(!hides(Some(200)) && hides(Some(50)) && hides(None));
 }

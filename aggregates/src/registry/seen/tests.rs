@@ -1,7 +1,10 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::{machine::fold, registry::version::Version};
+use crate::{
+    machine::fold,
+    registry::{verdict::FileTimes, version::Version},
+};
 
 const HOUR: i64 = 3_600;
 
@@ -121,16 +124,40 @@ fn what_was_never_seen_has_the_age_its_registry_tells_or_none() {
 
 #[test]
 fn a_version_is_as_young_as_its_newest_file() {
-    let files = [("x-1.0.0.tar.gz", "1.0.0"), ("x-1.0.0.whl", "1.0.0")];
+    let version = Version::parse(Ecosystem::Pypi, "1.0.0");
+    let files = [("x-1.0.0.tar.gz", &version), ("x-1.0.0.whl", &version)];
     let late = looked(&[(1, &["x-1.0.0.tar.gz"]), (80, &["x-1.0.0.whl"])]);
-    let seen = Seen::of_files(&late, files);
+    let seen = Seen::of_files(&late, files, files);
     // The index says that both are old.
     assert_eq!(born(&seen, Ecosystem::Pypi, Some(at(0))), Some((at(80), Clock::Own)));
     let both = looked(&[(80, &["x-1.0.0.tar.gz", "x-1.0.0.whl"])]);
-    let seen = Seen::of_files(&both, files);
+    let seen = Seen::of_files(&both, files, files);
     assert_eq!(born(&seen, Ecosystem::Pypi, Some(at(0))), Some((at(0), Clock::Registry)));
     let one = looked(&[(1, &["x-1.0.0.tar.gz"])]);
-    assert_eq!(born(&Seen::of_files(&one, files), Ecosystem::Pypi, Some(at(0))), None);
+    assert_eq!(born(&Seen::of_files(&one, files, files), Ecosystem::Pypi, Some(at(0))), None);
+}
+
+#[test]
+fn a_file_is_late_for_its_version_even_when_the_first_files_are_gone_or_spell_it_otherwise() {
+    let of = |text| Version::parse(Ecosystem::Pypi, text);
+    let (plain, spelt, other) = (of("1.0"), of("1.0.0"), of("1.1"));
+    let [first, again, added] =
+        ["x-1.0.tar.gz", "x-1.0-py3-none-any.whl", "x-1.0.0-1-py3-none-any.whl"];
+    let state = looked(&[(1, &[first]), (25, &[again]), (26, &[added])]);
+    let ever = [(first, &plain), (again, &plain), (added, &spelt)];
+    for there in [&ever[..], &ever[2..]] {
+        let seen = Seen::of_files(&state, there.iter().copied(), ever);
+        let late = |version, file: Option<&'static str>| {
+            let candidate = Candidate::of(Some(version));
+            let of = |name| candidate.in_file(name, FileTimes::default());
+            seen.late(&file.map_or(candidate, of))
+        };
+        assert_eq!(late(&plain, Some(first)), Some(false));
+        assert_eq!(late(&plain, Some(again)), Some(false), "a day later it is the same release");
+        assert_eq!(late(&spelt, Some(added)), Some(true));
+        assert_eq!((late(&plain, None), late(&other, None)), (Some(true), None));
+        assert_eq!(late(&plain, Some("x-1.0.zip")), None, "never seen");
+    }
 }
 
 #[test]

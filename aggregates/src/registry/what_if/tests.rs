@@ -110,6 +110,7 @@ struct Made {
     package: &'static str,
     version: Option<String>,
     published_at: Option<Timestamp>,
+    late: bool,
     at: Timestamp,
     token: &'static str,
     outcome: Outcome,
@@ -122,6 +123,7 @@ impl Made {
             package: self.package,
             version: self.version.as_deref(),
             published_at: self.published_at,
+            late: self.late,
             at: self.at,
             principal: "ci",
             token: Some(self.token),
@@ -132,7 +134,15 @@ impl Made {
 
 fn made(package: &'static str, version: &str, at: Timestamp) -> Made {
     let version = Some(version.to_owned());
-    Made { package, version, published_at: None, at, token: "0a", outcome: Outcome::Allowed }
+    Made {
+        package,
+        version,
+        published_at: None,
+        late: false,
+        at,
+        token: "0a",
+        outcome: Outcome::Allowed,
+    }
 }
 
 /// By whose facts it is judged.
@@ -342,11 +352,12 @@ fn any_decision() -> impl Strategy<Value = Made> {
     let published = prop::option::weighted(0.8, prop::sample::select(vec![30_i64, 60, 500]));
     let token = prop::sample::select(vec!["0a", "0b"]);
     let outcome = prop::sample::select(vec![Outcome::Allowed, Outcome::Blocked]);
-    let all = (package, version, published, -30_i64..60, token, outcome);
-    all.prop_map(|(package, version, published, at, token, outcome)| Made {
+    let all = (package, version, published, any::<bool>(), -30_i64..60, token, outcome);
+    all.prop_map(|(package, version, published, late, at, token, outcome)| Made {
         package,
         version,
         published_at: published.map(ago),
+        late,
         at: ago(at),
         token,
         outcome,
@@ -374,6 +385,7 @@ proptest! {
             let decision = made.decision();
             let version = made.version.as_deref().map(|text| Version::parse(NPM, text));
             let candidate = Candidate::published(version.as_ref(), made.published_at);
+            let candidate = Candidate { late: made.late, ..candidate };
             let [before, after] = [&facts, &switched_on].map(|facts| {
                 about(facts, by, &decision).dossier.at(made.at).judge(&candidate).allowed()
             });

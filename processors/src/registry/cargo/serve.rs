@@ -189,6 +189,7 @@ fn artifact(
         package: name.normalised(),
         version: Some(line.version.clone()),
         published_at: line.published_at,
+        part: None,
         file: file_name(&line.spelling, version),
         wanted: Wanted {
             key: key_of(name, version)?,

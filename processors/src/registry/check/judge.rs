@@ -9,7 +9,7 @@ use weir_aggregates::registry::{
 };
 use weir_events::timestamp::Timestamp;
 
-use super::Component;
+use super::{Component, Dated};
 
 /// What becomes of a version that a file names.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,11 +25,13 @@ pub struct Judged {
 
 /// Judges a version by what is known about its package.
 #[must_use]
-pub fn judge(dossier: &Dossier, component: &Component, published_at: Option<Timestamp>) -> Judged {
+pub fn judge(dossier: &Dossier, component: &Component, dated: Option<Dated>) -> Judged {
     let version = Version::parse(component.ecosystem, &component.version);
-    let age_unknown = published_at.is_none() && dossier.counts_age();
-    let published_at = if age_unknown { Some(Timestamp::EPOCH) } else { published_at };
-    let candidate = Candidate::published(Some(&version), published_at);
+    let age_unknown = dated.is_none() && dossier.counts_age();
+    let published_at =
+        if age_unknown { Some(Timestamp::EPOCH) } else { dated.map(|it| it.published_at) };
+    let late = dated.is_some_and(|dated| dated.late);
+    let candidate = Candidate { late, ..Candidate::published(Some(&version), published_at) };
     let verdict = dossier.judge(&candidate);
     Judged { verdict, objections: dossier.objections(&candidate), age_unknown }
 }

@@ -1,9 +1,10 @@
 //! `Cargo.lock`, `uv.lock` and `poetry.lock`: a list of packages each, in TOML.
 
 use toml_span::value::Table;
+use weir_aggregates::registry::verdict::comes_later;
 use weir_events::{registry::Ecosystem, timestamp::Timestamp};
 
-use super::{CheckFault, Kind, Listing, unreadable};
+use super::{CheckFault, Dated, Kind, Listing, unreadable};
 
 pub(super) fn read(kind: Kind, text: &str, list: &mut Listing) -> Result<(), CheckFault> {
     let parsed = toml_span::parse(text).map_err(|fault| {
@@ -77,10 +78,12 @@ fn of_poetry(package: &Table<'_>) -> Option<&'static str> {
     }
 }
 
-/// When the newest file of a version was uploaded, where all of them tell.
-fn uploaded_at(package: &Table<'_>) -> Option<Timestamp> {
+/// When the files of a version were uploaded, where all of them tell.
+fn uploaded_at(package: &Table<'_>) -> Option<Dated> {
     let wheels = package.get("wheels").and_then(|wheels| wheels.as_array());
     let files = package.get("sdist").into_iter().chain(wheels.into_iter().flatten());
     let times = files.map(|file| text_of(file.as_table()?, "upload-time")?.parse().ok());
-    times.collect::<Option<Vec<Timestamp>>>()?.into_iter().max()
+    let times = times.collect::<Option<Vec<Timestamp>>>()?;
+    let (first, newest) = (*times.iter().min()?, *times.iter().max()?);
+    Some(Dated { published_at: newest, late: comes_later(first, newest) })
 }

@@ -1,7 +1,10 @@
 //! A file as the gate sees it: what it is called, and where it comes from.
 
 use http::{HeaderValue, header::WARNING};
-use weir_aggregates::registry::{verdict::Candidate, version::Version};
+use weir_aggregates::registry::{
+    verdict::{Candidate, FileTimes},
+    version::Version,
+};
 use weir_events::timestamp::Timestamp;
 
 use crate::registry::{answer::Answer, download::Wanted};
@@ -15,10 +18,21 @@ pub struct Artifact {
     pub version: Option<Version>,
     /// When it was published, where that is told.
     pub published_at: Option<Timestamp>,
+    /// Which of its files it is of, where a version consists of files.
+    pub part: Option<Part>,
     /// The file's name.
     pub file: String,
     /// Where it comes from.
     pub wanted: Wanted,
+}
+
+/// One of the files that a version consists of.
+#[derive(Debug, Clone)]
+pub struct Part {
+    /// Its name.
+    pub file: String,
+    /// When it and its version were published, where that is told.
+    pub times: FileTimes,
 }
 
 impl Artifact {
@@ -32,7 +46,11 @@ impl Artifact {
     /// As it is judged.
     #[must_use]
     pub fn candidate(&self) -> Candidate<'_> {
-        Candidate::published(self.version.as_ref(), self.published_at)
+        let candidate = Candidate::published(self.version.as_ref(), self.published_at);
+        match &self.part {
+            Some(Part { file, times }) => candidate.in_file(file, *times),
+            None => candidate,
+        }
     }
 
     /// Says so where the index promises too little to verify the bytes.

@@ -238,6 +238,7 @@ fn artifact(
         package: module.to_string(),
         version: Some(version.version()),
         published_at: info.time,
+        part: None,
         file: format!("{version}.{kind}"),
         wanted: Wanted {
             key: key_of(module, version)?,

@@ -385,5 +385,6 @@ fn artifact(
     };
     let version = Some(release.version.clone());
     let published_at = release.published_at;
-    Some(Artifact { package, version, published_at, file: release.file.to_string(), wanted })
+    let file = release.file.to_string();
+    Some(Artifact { package, version, published_at, part: None, file, wanted })
 }

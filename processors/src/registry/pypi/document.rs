@@ -4,10 +4,13 @@
 //! Follows the simple repository API (PEP 503, 592, 658, 691, 700, 714, 792). Only what is
 //! understood is judged; what is not understood is passed on, byte for byte.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use serde_json::value::RawValue;
-use weir_aggregates::registry::{verdict::Candidate, version::Version};
+use weir_aggregates::registry::{
+    verdict::{Candidate, FileTimes},
+    version::Version,
+};
 use weir_events::timestamp::Timestamp;
 
 use super::filename::{Filename, Project};
@@ -49,8 +52,17 @@ pub struct Document {
     /// An address of each origin that its files have.
     pub origins: Vec<Url>,
     by_name: HashMap<Filename, usize>,
-    /// When the newest file of each version was uploaded; `None` where one of them does not tell.
-    newest: HashMap<String, Option<Timestamp>>,
+    /// When the files of each version were uploaded, in whichever spellings of it.
+    uploads: BTreeMap<Version, Uploads>,
+}
+
+/// When the files of a version were uploaded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Uploads {
+    /// The first of those that tell.
+    first: Option<Timestamp>,
+    /// The newest; `None` where one of them does not tell.
+    newest: Option<Timestamp>,
 }
 
 /// A file of a project.
@@ -87,8 +99,8 @@ pub struct File {
 }
 
 impl File {
-    fn there(&self) -> Option<(&str, &str)> {
-        Some((self.filename.as_str(), self.version.as_ref()?.as_str()))
+    fn there(&self) -> Option<(&str, &Version)> {
+        Some((self.filename.as_str(), self.version.as_ref()?))
     }
 }
 
@@ -158,7 +170,7 @@ impl Document {
         let size_bytes = 5 * body.len() + 4_096;
         let body_bytes = body.len();
         let digest = blake3::hash(body);
-        let (newest, origins) = (newest(&files), origins(&files));
+        let (uploads, origins) = (uploads(&files), origins(&files));
         Self {
             project,
             digest,
@@ -172,7 +184,7 @@ impl Document {
             size_bytes,
             origins,
             by_name,
-            newest,
+            uploads,
         }
     }
 
@@ -181,13 +193,22 @@ impl Document {
     #[must_use]
     pub fn candidate<'a>(&self, file: &'a File) -> Candidate<'a> {
         let version = file.version.as_ref();
-        Candidate::published(version, version.map_or(file.uploaded_at, |v| self.published_at(v)))
+        let published_at = version.map_or(file.uploaded_at, |v| self.published_at(v));
+        Candidate::published(version, published_at)
+            .in_file(file.filename.as_str(), self.times(file))
+    }
+
+    /// When a file was uploaded, and its version.
+    #[must_use]
+    pub fn times(&self, file: &File) -> FileTimes {
+        let began_at = file.version.as_ref().and_then(|version| self.uploads.get(version)?.first);
+        FileTimes { published_at: file.uploaded_at, began_at }
     }
 
     /// When the newest file of a version was uploaded, where all of them tell.
     #[must_use]
     pub fn published_at(&self, version: &Version) -> Option<Timestamp> {
-        self.newest.get(version.as_str()).copied().flatten()
+        self.uploads.get(version)?.newest
     }
 
     /// What is there: the files that tell a version.
@@ -204,18 +225,22 @@ impl Document {
     }
 }
 
-fn newest(files: &[File]) -> HashMap<String, Option<Timestamp>> {
-    let mut newest = HashMap::new();
+fn uploads(files: &[File]) -> BTreeMap<Version, Uploads> {
+    let mut uploads = BTreeMap::new();
     for File { version, uploaded_at, .. } in files {
         let Some(version) = version else { continue };
-        match newest.get_mut(version.as_str()) {
-            None => drop(newest.insert(version.as_str().to_owned(), *uploaded_at)),
-            Some(known) => {
-                *known = (*known).zip(*uploaded_at).map(|(a, b): (Timestamp, _)| a.max(b));
+        match uploads.get_mut(version) {
+            None => {
+                let uploaded = Uploads { first: *uploaded_at, newest: *uploaded_at };
+                uploads.insert(version.clone(), uploaded);
+            }
+            Some(Uploads { first, newest }) => {
+                *first = (*first).into_iter().chain(*uploaded_at).min();
+                *newest = newest.zip(*uploaded_at).map(|(a, b): (Timestamp, _)| a.max(b));
             }
         }
     }
-    newest
+    uploads
 }
 
 /// The page cannot be read.

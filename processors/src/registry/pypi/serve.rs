@@ -5,7 +5,7 @@ use weir_events::registry::Ecosystem;
 
 use super::{
     Pypi,
-    document::{CoreMetadata, Document},
+    document::{CoreMetadata, Document, File},
     filename::{Filename, Project, Sidecar},
     negotiate::Form,
     request::{Request, Target},
@@ -19,7 +19,7 @@ use crate::{
         cache::{CacheKey, CachePlugin},
         documents::{Documents, Keeping, Open},
         download::{Shape, Wanted},
-        gate::{Artifact, Gate, LIST, Listed, Otherwise, Plain},
+        gate::{Artifact, Gate, LIST, Listed, Otherwise, Part, Plain},
     },
 };
 
@@ -105,9 +105,15 @@ impl<C: CachePlugin> Pypi<C> {
             if let Some(wanted) = wanted(index, &open.document, filename) {
                 let version = filename.version(project);
                 let published_at = version.as_ref().and_then(|v| open.document.published_at(v));
+                let file = file_of(&open.document, filename);
+                let part = file.map(|file| Part {
+                    file: file.filename.to_string(),
+                    times: open.document.times(file),
+                });
                 let artifact = Artifact {
                     package: project.to_string(),
                     published_at,
+                    part,
                     version,
                     file: filename.to_string(),
                     wanted,
@@ -118,6 +124,11 @@ impl<C: CachePlugin> Pypi<C> {
         let why = format!("`{project}` has no file `{filename}`");
         Err(Gate::<C, Plain>::no(StatusCode::NOT_FOUND, &why))
     }
+}
+
+/// A file, or the one that something lies beside.
+fn file_of<'a>(document: &'a Document, filename: &Filename) -> Option<&'a File> {
+    document.file(filename).or_else(|| document.file(&filename.sidecar()?.0))
 }
 
 /// What to fetch for a file, or for what lies beside one.

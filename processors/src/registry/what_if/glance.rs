@@ -24,6 +24,8 @@ pub(super) struct Glance<'a> {
     version: Option<&'a str>,
     #[serde(default)]
     published_at: Option<Timestamp>,
+    #[serde(default)]
+    late: bool,
     /// Of a refusal.
     #[serde(default)]
     source: Option<&'a str>,
@@ -54,7 +56,7 @@ impl Glance<'_> {
     pub(super) fn of<'a>(event: &'a Recorded, payload: &'a [u8]) -> Option<Seen<'a>> {
         let glance: Glance<'a> = rmp_serde::from_slice(payload).ok()?;
         let Named { principal, actor } = rmp_serde::from_slice(&event.meta).ok()?;
-        let Glance { ecosystem, package, version, published_at, source } = glance;
+        let Glance { ecosystem, package, version, published_at, late, source } = glance;
         if source.is_some_and(|source| OUTSIDE.contains(&source)) {
             return Some(Seen::Outside);
         }
@@ -63,6 +65,7 @@ impl Glance<'_> {
             package,
             version,
             published_at,
+            late,
             at: event.recorded_at,
             principal,
             token: Caller::token_of(actor),

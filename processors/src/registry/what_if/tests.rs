@@ -22,6 +22,7 @@ fn allowed(package: &str, version: &str) -> Event {
         sha256: None,
         policy_revision: 0,
         published_at: Some(NOW),
+        late: false,
         warning: None,
         excuse: None,
     };
@@ -41,6 +42,7 @@ fn blocked(source: &str) -> Event {
         policy_revision: 0,
         evidence: None,
         published_at: None,
+        late: false,
     };
     blocked.into()
 }

@@ -148,6 +148,7 @@ async fn traffic_is_counted_by_hour_and_ecosystem_and_by_day_and_package() {
         sha256: None,
         policy_revision: 1,
         published_at: None,
+        late: false,
         warning: None,
         excuse: None,
     };

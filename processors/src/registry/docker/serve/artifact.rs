@@ -33,6 +33,7 @@ impl Upstream {
             package: name.as_str().to_owned(),
             version: Some(reference.version()),
             published_at: None,
+            part: None,
             wanted: Wanted {
                 key: key.ok_or_else(|| unnameable(name))?,
                 url: below(self.heads.base(), name, &format!("manifests/{file}")),

@@ -4,6 +4,10 @@ use std::time::Duration;
 
 use http::StatusCode;
 use serde_json::{Value, json};
+use weir_aggregates::registry::facts::Facts;
+use weir_events::registry::advisory::{
+    Advisory, AdvisoryPublished, Affected, Class, End, Severity, Window,
+};
 
 use super::*;
 use crate::registry::testing::aged;
@@ -62,6 +66,63 @@ async fn a_version_is_as_young_as_its_newest_file_and_forged_times_count_for_not
     weir.set_hour(241 + 72);
     assert_eq!(chosen(&weir).await.len(), 6);
     assert_eq!(weir.recorded().iter().filter(|name| **name == "seen").count(), 2);
+}
+
+/// A minimum age of 72 hours, and an advisory that says that 2.2.2 fixes what was wrong with `six`.
+fn fixed() -> Facts {
+    let affected = Affected {
+        package: "six".to_owned(),
+        severity: Severity::High,
+        versions: vec![],
+        windows: vec![Window { introduced: None, end: End::Fixed("2.2.2".to_owned()) }],
+        widened: false,
+    };
+    let advisory = Advisory {
+        source: "osv".to_owned(),
+        ecosystem: Ecosystem::Pypi,
+        id: "GHSA-1".to_owned(),
+        aliases: vec![],
+        class: Class::Vulnerability,
+        summary: "six times seven is not always 42".to_owned(),
+        modified: None,
+        affected: vec![affected],
+        digest: String::new(),
+    };
+    let mut facts = aged(Ecosystem::Pypi, 72);
+    facts.apply(2, &AdvisoryPublished { advisory }.into());
+    facts.settle();
+    facts
+}
+
+#[tokio::test]
+async fn a_wheel_added_to_a_fix_a_year_later_waits_as_everything_else_does() {
+    for told in [true, false] {
+        let weir = Weir::start_with(|config| config.keeping.ttl = Duration::ZERO).await;
+        (weir.set_facts)(fixed());
+        let put = |files: &[Value]| {
+            let page = json!({"meta": {"api-version": "1.1"}, "name": "six", "files": files});
+            weir.upstream.page("six", &page);
+        };
+        let time = |at| Some(at).filter(|_| told);
+        weir.set_hour(240);
+        let mut files = vec![file("six-2.2.2.tar.gz", time("2026-01-10T23:00:00Z"))];
+        put(&files);
+        assert_eq!(chosen(&weir).await, ["six-2.2.2.tar.gz"], "the fix itself may be young");
+        weir.set_hour(240 + 9_000);
+        let added = "six-2.2.2.0-1-py3-none-any.whl";
+        files.push(file(added, time("2027-01-21T00:00:00Z")));
+        put(&files);
+        assert_eq!(chosen(&weir).await, ["six-2.2.2.tar.gz"], "{told}");
+        let refused = weir.get(&format!("/files/six/{added}")).await;
+        assert_eq!(refused.status, StatusCode::FORBIDDEN);
+        let blocked = weir.events().into_iter().find_map(|event| match event {
+            weir_events::registry::Event::PackageBlocked(blocked) => Some(blocked),
+            _ => None,
+        });
+        assert!(blocked.is_some_and(|blocked| blocked.late), "what-if judges it alike");
+        weir.set_hour(240 + 9_000 + 72);
+        assert_eq!(chosen(&weir).await.len(), 2);
+    }
 }
 
 #[tokio::test]
