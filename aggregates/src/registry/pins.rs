@@ -1,4 +1,5 @@
-//! Which digest each file of a package was promised with when it was first let through here. A file
+//! Which digest each file of a package had when it was first let through here. What an index promises
+//! is pinned once the bytes are known to keep it: a promise that nothing kept binds nobody. A file
 //! that was published never changes: whoever promises another digest under its name has put something
 //! else in its place. One stream for each package, `registry/pins/<ecosystem>/<package>`.
 
@@ -42,7 +43,7 @@ impl State {
     }
 }
 
-/// A file is about to be let through.
+/// A file was let through, and its bytes are what its index promised.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pin {
     /// The ecosystem.

@@ -21,6 +21,7 @@ pub use list::{Changed, Listed};
 use uuid::Uuid;
 pub use verdict::Judged;
 use weir_events::registry::Ecosystem;
+use weir_log::lifecycle::Lifecycle;
 
 use super::{
     answer::Answer,
@@ -76,6 +77,7 @@ pub struct Gate<C, V> {
     sightings: Sightings,
     pins: Pins,
     patience: Patience,
+    lifecycle: Lifecycle,
     instance: Uuid,
     voice: PhantomData<V>,
 }
@@ -102,6 +104,7 @@ impl<C: CachePlugin, V: Voice> Gate<C, V> {
             sightings: Sightings::default(),
             pins: Pins::default(),
             patience,
+            lifecycle: lifecycle.clone(),
             voice: PhantomData,
         }
     }

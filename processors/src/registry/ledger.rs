@@ -8,13 +8,14 @@ use std::{
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
-#[cfg(test)]
-use weir_aggregates::machine::{Context, Machine as _};
-use weir_aggregates::registry::{
-    hold::{self, Holds, Known},
-    pins::{self, Pin, Pinning},
-    quota::{Refusal, Spend, Spending},
-    seen::{self, Look, State, Watching},
+use weir_aggregates::{
+    machine::{Context, Machine as _},
+    registry::{
+        hold::{self, Holds, Known},
+        pins::{self, Pin, Pinning},
+        quota::{Refusal, Spend, Spending},
+        seen::{self, Look, State, Watching},
+    },
 };
 use weir_events::{
     position::Position,
@@ -246,6 +247,26 @@ impl Ledger {
         }
     }
 
+    /// What became of pinning this digest of a file before: whether nothing is left to pin, or why it
+    /// cannot be. Nothing is recorded.
+    pub async fn pinned(
+        &self,
+        package: String,
+        file: String,
+        digest: Option<String>,
+    ) -> Result<Result<bool, pins::Refusal>, LedgerFault> {
+        let ecosystem = self.ecosystem;
+        let stream = pins::stream(ecosystem, &package)?;
+        let state = match &self.book {
+            Book::Door(door) => door.load::<Pinning>(&stream).await?.0,
+            #[cfg(test)]
+            Book::Memory(_, _) => testing::pinned(&locked(&self.pinned), &package),
+        };
+        let pin = Pin { ecosystem, package, file, digest };
+        let decision = Pinning::decide(&state, &pin, &Context { now: self.now() });
+        Ok(decision.refusal.map_or(Ok(decision.events.is_empty()), Err))
+    }
+
     /// Records the digest of a file where it is the first, and says so where it was another.
     pub async fn pin(
         &self,
@@ -416,6 +437,15 @@ impl Ledger {
         }
     }
 
+    /// The digests that were pinned, in order.
+    pub(crate) fn digests(&self) -> Vec<String> {
+        let digest = |event: &Event| match event {
+            Event::DigestPinned(pinned) => Some(pinned.digest.clone()),
+            _ => None,
+        };
+        locked(&self.pinned).iter().filter_map(digest).collect()
+    }
+
     /// What was recorded.
     pub(crate) fn events(&self) -> Vec<Event> {
         let Book::Memory(events, _) = &self.book else { panic!("a ledger with a door") };
@@ -443,11 +473,16 @@ mod testing {
 
     /// Judges a pin as a door does.
     pub(super) fn pin(events: &mut Vec<Event>, pin: &Pin) -> Option<pins::Refusal> {
-        let ours = |event: &&Event| matches!(event, Event::DigestPinned(pinned) if pinned.package == pin.package);
-        let state = fold::<Pinning>(events.iter().filter(ours));
+        let state = pinned(events, &pin.package);
         let decision = Pinning::decide(&state, pin, &Context { now: Timestamp::EPOCH });
         events.extend(decision.events);
         decision.refusal
+    }
+
+    /// What was pinned of a package.
+    pub(super) fn pinned(events: &[Event], package: &str) -> pins::State {
+        let ours = |event: &&Event| matches!(event, Event::DigestPinned(pinned) if pinned.package == package);
+        fold::<Pinning>(events.iter().filter(ours))
     }
 
     /// Judges a look as a door does.

@@ -16,6 +16,25 @@ pub enum Opened {
     Coming(Transfer),
 }
 
+impl Opened {
+    /// Whether all of it is here, and is known to be what its index promised.
+    #[must_use]
+    pub fn is_whole(&self) -> bool {
+        match self {
+            Self::Kept(_) => true,
+            Self::Coming(transfer) => transfer.state.borrow().is_whole(),
+        }
+    }
+
+    /// Waits until it is, and says whether it came to that.
+    pub async fn whole(self) -> bool {
+        let Self::Coming(Transfer { mut state }) = self else { return true };
+        let ended = |state: &State| state.is_whole() || matches!(state, State::Failed(_));
+        let ended = state.wait_for(ended).await;
+        ended.is_ok_and(|state| state.is_whole())
+    }
+}
+
 /// A running download, as its readers see it.
 #[derive(Debug, Clone)]
 pub struct Transfer {
@@ -38,6 +57,10 @@ pub(super) enum State {
 }
 
 impl State {
+    const fn is_whole(&self) -> bool {
+        matches!(self, Self::Kept(_) | Self::Done { .. })
+    }
+
     /// Whether there is something to send, or nothing more to wait for.
     pub(super) const fn can_be_answered(&self) -> bool {
         match self {

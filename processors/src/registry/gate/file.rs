@@ -23,6 +23,7 @@ use crate::{
         asking::Asking,
         cache::CachePlugin,
         download::{Opened, read},
+        pins::Standing,
     },
 };
 
@@ -40,6 +41,12 @@ impl<C: CachePlugin, V: Voice> Gate<C, V> {
     {
         let dossier = self.about(&artifact.package, asking, caller)?;
         let mut judged = self.judged(artifact, &dossier, asking, caller, &instead).await?;
+        let standing = self.standing(artifact).await?;
+        if let Standing::Changed(refusal) = &standing {
+            let Judged { verdict, dossier } = &mut judged;
+            *verdict = dossier.judge_changed(&artifact.candidate(), refusal);
+            self.passing(verdict, artifact, dossier, asking, caller, &instead).await?;
+        }
         let etag = artifact.etag();
         if etag.as_ref().is_some_and(|etag| asking.has(etag)) {
             return Ok(headed(Answer::empty(StatusCode::NOT_MODIFIED), etag));
@@ -47,19 +54,13 @@ impl<C: CachePlugin, V: Voice> Gate<C, V> {
         if asking.head {
             return self.head(artifact, asking).await;
         }
-        let changed = self.changed(artifact, caller).await?;
-        if let Some(refusal) = &changed {
-            let Judged { verdict, dossier } = &mut judged;
-            *verdict = dossier.judge_changed(&artifact.candidate(), refusal);
-            self.passing(verdict, artifact, dossier, asking, caller, &instead).await?;
-        }
         let opened = self.downloads.open(&artifact.wanted, caller, &asking.trail).await;
         let opened = opened.map_err(|fault| Self::no_file(&fault))?;
         // The rules may have changed while the upstream was asked.
         let now = self.about(&artifact.package, asking, caller)?;
         if now.key != judged.dossier.key {
             judged = self.judged(artifact, &now, asking, caller, &instead).await?;
-            if let Some(refusal) = &changed {
+            if let Standing::Changed(refusal) = &standing {
                 let Judged { verdict, dossier } = &mut judged;
                 *verdict = dossier.judge_changed(&artifact.candidate(), refusal);
                 self.passing(verdict, artifact, dossier, asking, caller, &instead).await?;
@@ -84,6 +85,9 @@ impl<C: CachePlugin, V: Voice> Gate<C, V> {
         let wanted = range.as_ref().map(|(range, _)| range.end - range.start).or(size);
         let bytes = wanted.unwrap_or(0);
         let position = self.let_through(artifact, &now, &verdict, bytes, asking, caller).await?;
+        if standing == Standing::Unpinned {
+            self.pin_when_whole(artifact, &opened, caller);
+        }
         let content_type = artifact.wanted.content_type;
         let answer = match range {
             None => {

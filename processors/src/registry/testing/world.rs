@@ -164,6 +164,11 @@ impl<P: Tested> World<P> {
         self.plugin.ledger().events()
     }
 
+    /// The digests that were pinned, in order.
+    pub(crate) fn pinned(&self) -> Vec<String> {
+        self.plugin.ledger().digests()
+    }
+
     /// Asks for what is reserved: each is refused on record, and the upstream hears nothing.
     pub(crate) async fn keeps_to_itself(&self, paths: &[&str]) {
         for path in paths {

@@ -475,3 +475,55 @@ async fn a_file_whose_digest_changes_or_is_lost_is_refused_with_both_digests() {
     weir.upstream.project("six", &["1.0"]);
     assert_eq!(weir.get(path).await.status, http::StatusCode::OK);
 }
+
+#[tokio::test]
+async fn a_digest_that_no_bytes_had_binds_nobody() {
+    let weir = Weir::start_with(|config| config.keeping.ttl = Duration::ZERO).await;
+    // For a minute the index promises something else: at once it is seen, or in the middle.
+    for pieces in [&[&b"good!"[..]][..], &[b"go", b"od", b"!"]] {
+        promise(&weir, b"wrong", None);
+        let gate = Arc::new(Semaphore::new(9));
+        weir.upstream.put(UPSTREAM, Canned::gated(pieces, &gate));
+        let answer = weir.get(FILE).await;
+        match answer.status {
+            StatusCode::BAD_GATEWAY => {}
+            StatusCode::OK => assert!(body(answer).await.is_err()),
+            other => panic!("{other}: the index may be repaired"),
+        }
+    }
+    promise(&weir, b"good!", None);
+    weir.upstream.put(UPSTREAM, Canned::new("good!"));
+    assert_eq!(body(weir.get(FILE).await).await.unwrap(), "good!");
+    until(&weir, "pinned", || !weir.pinned().is_empty()).await;
+    assert_eq!(weir.pinned(), ["sha256 ".to_owned() + &hex::encode(Sha256::digest(b"good!"))]);
+}
+
+#[tokio::test]
+async fn a_file_that_comes_slowly_is_pinned_when_it_is_whole_also_without_its_client() {
+    let weir = Weir::start_with(|config| config.keeping.ttl = Duration::ZERO).await;
+    promise(&weir, b"good!", None);
+    let gate = Arc::new(Semaphore::new(2));
+    weir.upstream.put(UPSTREAM, Canned::gated(&[b"go", b"od", b"!"], &gate));
+    let answer = weir.get(FILE).await;
+    assert_eq!((answer.status, weir.pinned().len()), (StatusCode::OK, 0));
+    drop(answer);
+    gate.add_permits(9);
+    until(&weir, "pinned", || weir.pinned().len() == 1).await;
+    promise(&weir, b"wrong", None);
+    assert_eq!(weir.get(FILE).await.status, StatusCode::FORBIDDEN);
+}
+
+#[tokio::test]
+async fn who_only_asks_about_a_file_is_told_what_who_downloads_it_is_told() {
+    let weir = Weir::start_with(|config| config.keeping.ttl = Duration::ZERO).await;
+    promise(&weir, b"good!", None);
+    weir.upstream.put(UPSTREAM, Canned::new("good!"));
+    assert_eq!(weir.head(FILE).await.status, StatusCode::OK);
+    assert_eq!(weir.pinned(), Vec::<String>::new(), "to ask is not to be let through");
+    assert_eq!(body(weir.get(FILE).await).await.unwrap(), "good!");
+    promise(&weir, b"wrong", None);
+    let tag = format!("\"{}\"", hex::encode(Sha256::digest(b"wrong")));
+    assert_eq!(weir.head(FILE).await.status, StatusCode::FORBIDDEN);
+    let unchanged = weir.get_with(FILE, IF_NONE_MATCH, &tag).await;
+    assert_eq!(unchanged.status, StatusCode::FORBIDDEN);
+}
