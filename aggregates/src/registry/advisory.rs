@@ -7,6 +7,7 @@ pub mod called;
 pub mod difference;
 pub mod digest;
 pub mod finding;
+pub mod release;
 pub mod set;
 mod shelf;
 mod statement;

@@ -3,7 +3,8 @@
 //! Reading is tolerant where a newer source may know more than we do: unknown members, ecosystems,
 //! kinds of severity and kinds of range are passed over. It is strict about what decides whether a
 //! version is affected: where that has another shape than it must have, the record is refused,
-//! never read as "nothing is affected".
+//! never read as "nothing is affected". A version of a range that has no place among versions ends
+//! nothing ([`ranges`]).
 
 pub mod bound;
 pub mod ranges;
@@ -38,8 +39,18 @@ pub const MAX_NAME_BYTES: usize = 256;
 /// The longest version, in bytes.
 pub const MAX_VERSION_BYTES: usize = 256;
 
-/// How many packages of one ecosystem a record may be about.
+/// How many packages of one ecosystem one advisory is about. A record about more becomes several
+/// ([`part_id`]).
 pub const MAX_PACKAGES: usize = 500;
+
+/// How many packages of one ecosystem a record may be about.
+pub const MAX_RECORD_PACKAGES: usize = MAX_PARTS * MAX_PACKAGES;
+
+/// How many advisories a record becomes at most, for one ecosystem.
+pub const MAX_PARTS: usize = 40;
+
+/// What stands between the id of a record and the number of its part.
+const PART: char = '#';
 
 /// How many aliases are kept; they serve to find records of the same thing.
 pub const MAX_ALIASES: usize = 64;
@@ -57,7 +68,9 @@ pub enum RecordFault {
     #[error("could not read an OSV record")]
     Unreadable(#[source] serde_json::Error),
     /// Its id is empty, too long or not printable.
-    #[error("`{0}` is not the id of an advisory: 1 to {MAX_ID_BYTES} printable ASCII characters")]
+    #[error(
+        "`{0}` is not the id of an advisory: 1 to {MAX_ID_BYTES} printable ASCII characters, none of them `{PART}`"
+    )]
     BadId(String),
     /// A part of it is larger than can be kept.
     #[error("{id} cannot be kept: {cause}")]
@@ -135,7 +148,7 @@ pub fn parse(bytes: &[u8]) -> Result<Record, RecordFault> {
         return Err(RecordFault::TooLarge(bytes.len()));
     }
     let raw: RawRecord<'_> = serde_json::from_slice(bytes).map_err(RecordFault::Unreadable)?;
-    if !is_id(&raw.id) {
+    if !is_id(&raw.id) || raw.id.contains(PART) {
         return Err(RecordFault::BadId(raw.id.chars().take(80).collect()));
     }
     let id = raw.id.into_owned();
@@ -187,7 +200,8 @@ pub fn parse(bytes: &[u8]) -> Result<Record, RecordFault> {
 
 impl Record {
     /// What the record says, one warning for each ecosystem it is about; nothing when it was
-    /// withdrawn.
+    /// withdrawn. One about very many packages is told in parts, each an advisory of its own that has
+    /// the record's id as an alias.
     ///
     /// Entries about one package become one, with the highest severity among them. A warning of
     /// malware that names no version at all means every version (fail closed). A warning too large
@@ -201,32 +215,53 @@ impl Record {
             let packages = by_ecosystem.entry(entry.ecosystem).or_default();
             packages.entry(&entry.package).or_default().push(entry);
         }
-        let advisory = |(ecosystem, packages): (Ecosystem, BTreeMap<&str, Vec<&Entry>>)| {
-            if packages.len() > MAX_PACKAGES {
-                let cause = "it is about more than 500 packages of one ecosystem";
+        let mut advisories = Vec::new();
+        for (ecosystem, packages) in by_ecosystem {
+            if packages.len() > MAX_RECORD_PACKAGES {
+                let cause = "it is about more than 20,000 packages of one ecosystem";
                 return Err(RecordFault::OutOfBounds { id: self.id.clone(), cause });
             }
             let notice = packages.values().flatten().all(|entry| entry.notice);
-            let mut advisory = Advisory {
-                source: source.to_owned(),
-                ecosystem,
-                id: self.id.clone(),
-                aliases: self.aliases.clone(),
-                class: match (self.malware, notice) {
-                    (true, _) => Class::Malware,
-                    (false, true) => Class::Notice,
-                    (false, false) => Class::Vulnerability,
-                },
-                summary: self.summary.clone(),
-                modified: self.modified,
-                affected: packages.into_iter().map(|(name, all)| self.merge(name, &all)).collect(),
-                digest: String::new(),
+            let class = match (self.malware, notice) {
+                (true, _) => Class::Malware,
+                (false, true) => Class::Notice,
+                (false, false) => Class::Vulnerability,
             };
-            bound::fit(&mut advisory);
-            advisory.digest = digest::of(&advisory).to_hex().to_string();
-            Ok(advisory)
+            let packages: Vec<_> = packages.into_iter().collect();
+            let parts = packages.chunks(MAX_PACKAGES).zip(1..);
+            advisories.extend(parts.map(|(packages, part)| {
+                let affected = packages.iter().map(|(name, all)| self.merge(name, all)).collect();
+                self.advisory(source, ecosystem, class, part, affected)
+            }));
+        }
+        Ok(advisories)
+    }
+
+    /// A part of what the record says.
+    fn advisory(
+        &self,
+        source: &str,
+        ecosystem: Ecosystem,
+        class: Class,
+        part: usize,
+        affected: Vec<Affected>,
+    ) -> Advisory {
+        let id = part_id(&self.id, part);
+        let whole = (part > 1).then(|| self.id.clone());
+        let mut advisory = Advisory {
+            source: source.to_owned(),
+            ecosystem,
+            aliases: whole.into_iter().chain(self.aliases.iter().cloned()).collect(),
+            id,
+            class,
+            summary: self.summary.clone(),
+            modified: self.modified,
+            affected,
+            digest: String::new(),
         };
-        by_ecosystem.into_iter().map(advisory).collect()
+        bound::fit(&mut advisory);
+        advisory.digest = digest::of(&advisory).to_hex().to_string();
+        advisory
     }
 
     /// What is affected of one package, from all entries about it.
@@ -237,8 +272,11 @@ impl Record {
         let ecosystem = entries.first().map_or(Ecosystem::Pypi, |entry| entry.ecosystem);
         versions.sort_by_cached_key(|text| Version::parse(ecosystem, text));
         let ranges = entries.iter().flat_map(|entry| &entry.ranges);
-        let mut windows: Vec<Window> =
-            ranges.flat_map(|range| ranges::windows(ecosystem, range)).collect();
+        let (mut windows, mut widened) = (Vec::<Window>::new(), false);
+        for found in ranges.map(|range| ranges::windows(ecosystem, range)) {
+            widened |= found.widened;
+            windows.extend(found.windows);
+        }
         windows.sort_unstable();
         windows.dedup();
         windows.sort_by_cached_key(|window| {
@@ -252,9 +290,15 @@ impl Record {
             severity: entries.iter().map(|entry| entry.severity).max().unwrap_or_default(),
             versions,
             windows,
-            widened: false,
+            widened,
         }
     }
+}
+
+/// The id of a part of a record: that of the first is the record's own.
+#[must_use]
+pub fn part_id(id: &str, part: usize) -> String {
+    if part < 2 { id.to_owned() } else { format!("{id}{PART}{part}") }
 }
 
 fn is_id(text: &str) -> bool {

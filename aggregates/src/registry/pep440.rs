@@ -58,6 +58,17 @@ impl Version {
         }
     }
 
+    /// The public version of a local one; `None` where it is none.
+    #[must_use]
+    pub fn public(&self) -> Option<Self> {
+        match &self.place {
+            Place::Pep440(version) if version.is_local() => {
+                Some(Self::parse(&version.clone().without_local().to_string()))
+            }
+            Place::Pep440(_) | Place::Legacy(_) => None,
+        }
+    }
+
     /// The spelling PEP 440 recommends; a legacy version in lower case.
     #[must_use]
     pub fn normal(&self) -> String {

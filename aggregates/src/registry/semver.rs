@@ -26,6 +26,9 @@ use number::Number;
 use range::Partial;
 pub(super) use {grammar::Front, range::Range};
 
+/// The longest number that is a version by itself.
+const MAX_LONE_DIGITS: usize = 3;
+
 /// A semantic version. Equality is that of the order: `1.2.3+a` equals `1.2.3+b`.
 #[derive(Debug, Clone)]
 pub struct Version {
@@ -71,6 +74,26 @@ impl Version {
     #[must_use]
     pub fn go(text: &str) -> Self {
         Self::placed(text, Key::go)
+    }
+
+    /// Reads a version of Go as sources of warnings write it: also without the `v` and with fewer than
+    /// three numbers. A single one of many digits may as well be an abbreviated hash.
+    #[must_use]
+    pub fn go_said(text: &str) -> Self {
+        let (text, numbers) = (text.trim(), |c: char| c.is_ascii_digit());
+        let read = Self::go(text);
+        let hash = text.chars().all(numbers) && text.len() > MAX_LONE_DIGITS;
+        if read.readable() || hash { read } else { Self::go(&format!("v{text}")).or(read) }
+    }
+
+    fn or(self, other: Self) -> Self {
+        if self.readable() { self } else { other }
+    }
+
+    /// Whether it has a place among versions.
+    #[must_use]
+    pub const fn readable(&self) -> bool {
+        matches!(self.place, Place::Semver(_))
     }
 
     fn placed(text: &str, read: fn(&str) -> Option<Key>) -> Self {

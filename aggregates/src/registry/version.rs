@@ -43,6 +43,35 @@ impl Version {
         })
     }
 
+    /// Reads a version as sources of warnings write it, which some do more loosely than the ecosystem.
+    #[must_use]
+    pub fn said(ecosystem: Ecosystem, text: &str) -> Self {
+        match ecosystem {
+            Ecosystem::Go => Self(Place::Go(semver::Version::go_said(text))),
+            _ => Self::parse(ecosystem, text),
+        }
+    }
+
+    /// Whether it has a place in the order of its ecosystem's versions, not only one below them all.
+    #[must_use]
+    pub const fn readable(&self) -> bool {
+        match &self.0 {
+            Place::Pypi(version) => !version.legacy(),
+            Place::Npm(version) | Place::Cargo(version) | Place::Go(version) => version.readable(),
+            Place::Docker(_) => true,
+        }
+    }
+
+    /// The version that a local version of Python (`2.1.0+cpu`) is one of: what is said of it is meant
+    /// of that too. `None` for all others.
+    #[must_use]
+    pub fn public(&self) -> Option<Self> {
+        match &self.0 {
+            Place::Pypi(version) => version.public().map(|public| Self(Place::Pypi(public))),
+            Place::Npm(_) | Place::Cargo(_) | Place::Go(_) | Place::Docker(_) => None,
+        }
+    }
+
     /// The text it was read from, without blanks around it.
     #[must_use]
     pub fn as_str(&self) -> &str {

@@ -22,7 +22,10 @@ mod yarn;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use weir_aggregates::registry::name::{normalise, valid};
+use weir_aggregates::registry::{
+    advisory::release,
+    name::{normalise, valid},
+};
 use weir_events::{registry::Ecosystem, timestamp::Timestamp};
 
 pub use self::{
@@ -160,7 +163,10 @@ impl Listing {
     ) -> Result<(), CheckFault> {
         let (package, version) = (package.trim(), version.trim());
         let entry = || format!("{package}@{version}");
-        if !valid(ecosystem, package) {
+        let go = ecosystem == Ecosystem::Go && release::PARTS.contains(&package);
+        // Bills say so of a release of Go, with the `go` before its number or without.
+        let version = if go { version.strip_prefix("go").unwrap_or(version) } else { version };
+        if !go && !valid(ecosystem, package) {
             let reason = format!("no package of {ecosystem} can have this name");
             return self.skip(&entry(), &reason);
         }

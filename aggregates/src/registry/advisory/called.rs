@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use weir_events::registry::Ecosystem;
 
-use super::{finding::Finding, set::AdvisorySet};
+use super::{finding::Finding, release, set::AdvisorySet};
 
 /// How often names of names are followed. Records of one thing name each other, so that two steps
 /// find all of them; what takes more is a chain of mistakes.
@@ -73,6 +73,11 @@ impl AdvisorySet {
                 id: statement.id().to_owned(),
                 summary: statement.summary().to_owned(),
             });
+        }
+        if let Some(go) = called.packages.get_mut(&Ecosystem::Go)
+            && release::PARTS.iter().any(|part| go.contains(*part))
+        {
+            go.insert(release::MODULE.to_owned());
         }
         called.records.sort();
         (!called.records.is_empty()).then_some(called)

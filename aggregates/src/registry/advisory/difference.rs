@@ -7,6 +7,8 @@ use std::collections::HashMap;
 use blake3::Hash;
 use weir_events::registry::advisory::Withdrawal;
 
+use crate::registry::osv::part_id;
+
 /// A source that loses more than this share of what it said has probably lost it by accident.
 const MAX_LOSS_PERCENT: usize = 20;
 
@@ -88,18 +90,24 @@ impl Difference {
         }
     }
 
-    /// Shows an advisory that is declared withdrawn. What was never known needs no withdrawal.
+    /// Shows that a record is declared withdrawn. What was never known needs no withdrawal.
     pub fn see_withdrawn(&mut self, id: &str) {
-        if let Some(known @ Known::Unseen(_)) = self.known.get_mut(id) {
-            *known = Known::Declared;
-        }
+        self.settle(id, Known::Declared);
     }
 
     /// Says that something stands there under this id that cannot be read: what was said before
     /// holds on.
     pub fn keep(&mut self, id: &str) {
-        if let Some(known @ Known::Unseen(_)) = self.known.get_mut(id) {
-            *known = Known::Seen;
+        self.settle(id, Known::Seen);
+    }
+
+    /// Says what became of a record, in all of its parts, as far as they were not shown.
+    fn settle(&mut self, id: &str, to: Known) {
+        for part in 1.. {
+            let Some(known) = self.known.get_mut(&*part_id(id, part)) else { return };
+            if matches!(known, Known::Unseen(_)) {
+                *known = to;
+            }
         }
     }
 
@@ -132,6 +140,23 @@ mod tests {
 
     fn digest(text: &str) -> Hash {
         blake3::hash(text.as_bytes())
+    }
+
+    #[test]
+    fn a_record_is_kept_or_withdrawn_in_all_of_its_parts() {
+        let parts = ["A", "A#2", "A#3", "B"];
+        let mut kept = known(&parts);
+        kept.keep("A");
+        let gone = kept.finish(Losses::Believe).unwrap();
+        assert_eq!(gone, [("B".into(), Withdrawal::Gone)]);
+        let mut withdrawn = known(&parts);
+        withdrawn.see_withdrawn("A");
+        let gone = withdrawn.finish(Losses::Believe).unwrap();
+        let declared = gone.iter().filter(|(_, cause)| *cause == Withdrawal::Declared);
+        assert_eq!(declared.count(), 3);
+        let mut shrunk = known(&parts);
+        assert_eq!(shrunk.see("A", digest("A")), Sight::Same);
+        assert_eq!(shrunk.finish(Losses::Believe).unwrap().len(), 3);
     }
 
     fn known(ids: &[&str]) -> Difference {

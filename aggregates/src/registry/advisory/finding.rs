@@ -5,7 +5,7 @@ use std::{cmp::Ordering, fmt};
 use weir_events::registry::advisory::{Class, End, Severity, Window};
 
 use super::{
-    shelf::{Claim, Shelf},
+    shelf::{Claim, Shelf, Spot},
     summary::Member,
     table::Rank,
 };
@@ -47,23 +47,23 @@ pub struct Finding<'a> {
     shelf: &'a Shelf,
     group: &'a [Member],
     speaker: &'a Claim,
-    rank: Option<Rank>,
+    spot: Option<Spot>,
     class: Class,
     severity: Severity,
 }
 
 impl<'a> Finding<'a> {
     /// What records of one thing say of a version, if any says something.
-    pub(super) fn among(shelf: &'a Shelf, group: &'a [Member], rank: Option<Rank>) -> Option<Self> {
+    pub(super) fn among(shelf: &'a Shelf, group: &'a [Member], spot: Option<Spot>) -> Option<Self> {
         let claims = group.iter().filter_map(|member| shelf.claim(*member));
-        let mut hits = claims.filter(|claim| claim.affects(rank));
+        let mut hits = claims.filter(|claim| claim.affects(spot));
         let speaker = hits.next()?;
         let (mut class, mut severity) = (speaker.class, speaker.severity);
         for other in hits {
             class = class.max(other.class);
             severity = severity.max(other.severity);
         }
-        Some(Self { shelf, group, speaker, rank, class, severity })
+        Some(Self { shelf, group, speaker, spot, class, severity })
     }
 
     /// All records of this thing, whether or not they say something of this version.
@@ -96,9 +96,9 @@ impl<'a> Finding<'a> {
 
     /// Other records that say the same of this version, by source and id.
     pub fn also(&self) -> impl Iterator<Item = (&'a str, &'a str)> {
-        let (speaker, rank) = (self.speaker, self.rank);
+        let (speaker, spot) = (self.speaker, self.spot);
         let others = self.claims().filter(move |claim| !std::ptr::eq(*claim, speaker));
-        let others = others.filter(move |claim| claim.affects(rank));
+        let others = others.filter(move |claim| claim.affects(spot));
         others.map(|claim| (&*claim.statement.source, claim.statement.id()))
     }
 
@@ -144,21 +144,21 @@ impl<'a> Finding<'a> {
     /// What of the record the version falls under.
     #[must_use]
     pub fn hit(&self) -> Hit {
-        let Some(rank) = self.rank else { return Hit::Untold };
-        match self.speaker.reach(rank) {
-            _ if self.speaker.lists(rank) => Hit::Listed(self.shelf.table.text(rank).to_owned()),
-            Some(reach) => Hit::Within(reach.window(&self.shelf.table)),
-            None => Hit::Untold,
+        let Some(spot) = self.spot else { return Hit::Untold };
+        if let Some(rank) = self.speaker.lists(spot) {
+            return Hit::Listed(self.shelf.table.text(rank).to_owned());
         }
+        let reach = self.speaker.reach(spot);
+        reach.map_or(Hit::Untold, |reach| Hit::Within(reach.window(&self.shelf.table)))
     }
 
     /// The lowest version above this one that is said to fix it and is not affected again, by any
     /// record of the same thing.
     #[must_use]
     pub fn fixed_by(&self) -> Option<&'a str> {
-        let rank = self.rank?;
-        let fixes = self.claims().flat_map(Claim::fixes).filter(|fix| *fix > rank);
-        let clean = |fix: &Rank| !self.claims().any(|claim| claim.affects(Some(*fix)));
+        let own = self.spot?.own;
+        let fixes = self.claims().flat_map(Claim::fixes).filter(|fix| *fix > own);
+        let clean = |fix: &Rank| !self.claims().any(|claim| claim.affects(Some(Spot::at(*fix))));
         fixes.filter(clean).min().map(|fix| self.shelf.table.text(fix))
     }
 }

@@ -12,7 +12,9 @@ use weir_events::registry::{
     advisory::{Advisory, Class, Severity},
 };
 
-use super::{difference::Difference, finding::Finding, shelf::Shelf, statement::Statement};
+use super::{
+    difference::Difference, finding::Finding, release, shelf::Shelf, statement::Statement,
+};
 use crate::registry::{name::normalise, version::Version};
 
 /// All that is known, folded from the log.
@@ -107,13 +109,22 @@ impl AdvisorySet {
     /// What is said about a package, given by its name in any spelling.
     #[must_use]
     pub fn about(&self, ecosystem: Ecosystem, name: &str) -> About<'_> {
-        About(self.shelf(ecosystem, name).map(|shelf| &**shelf))
+        About(self.shelves_of(ecosystem, name).map(|shelf| shelf.map(|shelf| &**shelf)))
     }
 
     /// The same, to be kept: what is said later does not show in it.
     #[must_use]
     pub fn said(&self, ecosystem: Ecosystem, name: &str) -> Said {
-        Said(self.shelf(ecosystem, name).cloned())
+        Said(self.shelves_of(ecosystem, name).map(Option::<&_>::cloned))
+    }
+
+    /// What is said of a package under its own name, and what is said of it as a release of Go.
+    fn shelves_of(&self, ecosystem: Ecosystem, name: &str) -> [Option<&Arc<Shelf>>; 3] {
+        let [one, other] = release::PARTS.map(|part| {
+            let is_go = ecosystem == Ecosystem::Go && name == release::MODULE;
+            if is_go { self.shelf(ecosystem, part) } else { None }
+        });
+        [self.shelf(ecosystem, name), one, other]
     }
 
     fn shelf(&self, ecosystem: Ecosystem, name: &str) -> Option<&Arc<Shelf>> {
@@ -175,13 +186,13 @@ impl AdvisorySet {
 
 /// What was said about one package at some time. Cheap to clone.
 #[derive(Debug, Clone, Default)]
-pub struct Said(Option<Arc<Shelf>>);
+pub struct Said([Option<Arc<Shelf>>; 3]);
 
 impl Said {
     /// What it says.
     #[must_use]
     pub fn about(&self) -> About<'_> {
-        About(self.0.as_deref())
+        About(self.0.each_ref().map(Option::as_deref))
     }
 
     /// Whether nobody says anything.
@@ -196,42 +207,72 @@ impl Said {
         version: &Version,
         counts: impl Fn(Class, Severity) -> bool,
     ) -> Option<String> {
-        self.0.as_ref()?.fixed_in(version, counts).map(str::to_owned)
+        let asked = Asked::of(Some(version));
+        let mut shelves = self.about().shelves(&asked);
+        shelves.find_map(|(shelf, version)| shelf.fixed_in(version?, &counts).map(str::to_owned))
     }
 
     /// BLAKE3 of all that is said, in whatever order it came; `None` where nothing is.
     #[must_use]
     pub fn digest(&self) -> Option<blake3::Hash> {
-        self.0.as_ref().map(|shelf| shelf.digest())
+        let mut digests = self.0.iter().flatten().map(|shelf| shelf.digest());
+        let first = digests.next()?;
+        let both = |a: blake3::Hash, b: blake3::Hash| {
+            blake3::hash([*a.as_bytes(), *b.as_bytes()].as_flattened())
+        };
+        Some(digests.fold(first, both))
     }
 }
 
-/// What is said about one package.
+/// What is said about one package: under its own name, and as a release of Go.
 #[derive(Debug, Clone, Copy)]
-pub struct About<'a>(Option<&'a Shelf>);
+pub struct About<'a>([Option<&'a Shelf>; 3]);
+
+/// A version that is asked about, and the release of Go that it is.
+struct Asked<'v> {
+    version: Option<&'v Version>,
+    release: Option<Version>,
+}
+
+impl<'v> Asked<'v> {
+    fn of(version: Option<&'v Version>) -> Self {
+        let go = version.filter(|version| version.ecosystem() == Ecosystem::Go);
+        Self { version, release: go.and_then(release::of) }
+    }
+}
 
 impl<'a> About<'a> {
     /// How many advisories there are about it.
     #[must_use]
-    pub const fn len(&self) -> usize {
-        match self.0 {
-            Some(shelf) => shelf.len(),
-            None => 0,
-        }
+    pub fn len(&self) -> usize {
+        self.0.iter().flatten().map(|shelf| shelf.len()).sum()
     }
 
     /// Whether nobody says anything about it.
     #[must_use]
-    pub const fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// All that is said, each with the version that it is to be asked about. A version of which no
+    /// release of Go can be told falls under all that is said of them.
+    fn shelves<'v>(
+        self,
+        asked: &'v Asked<'v>,
+    ) -> impl Iterator<Item = (&'a Shelf, Option<&'v Version>)> {
+        let [own, parts @ ..] = self.0;
+        let own = own.into_iter().map(|shelf| (shelf, asked.version));
+        own.chain(parts.into_iter().flatten().map(|shelf| (shelf, asked.release.as_ref())))
     }
 
     /// Everything that is said of a version, the worst first: malware, then by severity. A
     /// version that cannot be told (`None`) falls under all that is said (fail closed).
     #[must_use]
     pub fn findings(&self, version: Option<&Version>) -> Vec<Finding<'a>> {
+        let asked = Asked::of(version);
+        let shelves = self.shelves(&asked);
         let mut findings: Vec<_> =
-            self.0.into_iter().flat_map(|shelf| shelf.findings(version)).collect();
+            shelves.flat_map(|(shelf, version)| shelf.findings(version)).collect();
         findings.sort_by(Finding::told_before);
         findings
     }
@@ -242,7 +283,10 @@ impl<'a> About<'a> {
         version: Option<&Version>,
         counts: impl Fn(&Finding<'a>) -> bool,
     ) -> Option<Finding<'a>> {
-        self.0.and_then(|shelf| shelf.worst(version, counts))
+        let asked = Asked::of(version);
+        let worst = self.shelves(&asked).filter_map(|(shelf, asked)| shelf.worst(asked, &counts));
+        let badness = |finding: &Finding<'_>| (finding.class(), finding.severity());
+        worst.reduce(|a, b| if badness(&b) > badness(&a) { b } else { a })
     }
 }
 

@@ -35,6 +35,24 @@ enum Edge {
     Limit,
 }
 
+/// Where a version lies, and where the public version of a local one does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Spot {
+    pub(super) own: Rank,
+    public: Option<Rank>,
+}
+
+impl Spot {
+    /// A place that is asked about by itself.
+    pub(super) const fn at(own: Rank) -> Self {
+        Self { own, public: None }
+    }
+
+    fn both(self) -> impl Iterator<Item = Rank> {
+        [self.own].into_iter().chain(self.public)
+    }
+}
+
 impl Reach {
     /// The first place behind it.
     pub(super) fn beyond(self, table: &Table) -> usize {
@@ -52,6 +70,13 @@ impl Reach {
                 Edge::Fixed | Edge::Limit => rank < self.until,
                 Edge::LastAffected => rank <= self.until,
             }
+    }
+
+    /// Whether a version is in it. What is said of a version up to which all are affected is meant of its
+    /// local versions too (`2.1.0+cpu`); where a window ends before one, its source speaks of them.
+    fn holds_at(self, spot: Spot) -> bool {
+        let meant = |public: Rank| self.end == Edge::LastAffected && self.holds(public);
+        self.holds(spot.own) || spot.public.is_some_and(meant)
     }
 
     /// The window as its source says it.
@@ -101,16 +126,17 @@ impl Claim {
     }
 
     /// Whether a version is affected; one that cannot be told is affected by whatever is said.
-    pub(super) fn affects(&self, rank: Option<Rank>) -> bool {
-        rank.is_none_or(|rank| self.lists(rank) || self.reach(rank).is_some())
+    pub(super) fn affects(&self, spot: Option<Spot>) -> bool {
+        spot.is_none_or(|spot| self.lists(spot).is_some() || self.reach(spot).is_some())
     }
 
-    pub(super) fn lists(&self, rank: Rank) -> bool {
-        self.listed.binary_search(&rank).is_ok()
+    /// Which of its listed versions it is.
+    pub(super) fn lists(&self, spot: Spot) -> Option<Rank> {
+        spot.both().find(|rank| self.listed.binary_search(rank).is_ok())
     }
 
-    pub(super) fn reach(&self, rank: Rank) -> Option<Reach> {
-        self.reaches.iter().copied().find(|reach| reach.holds(rank))
+    pub(super) fn reach(&self, spot: Spot) -> Option<Reach> {
+        self.reaches.iter().copied().find(|reach| reach.holds_at(spot))
     }
 
     /// Versions that end a window because they fixed it.
@@ -160,33 +186,43 @@ impl Shelf {
         });
         let mentioned = affected.versions.iter().chain(edges);
         let mentioned: Vec<Version> =
-            mentioned.map(|text| Version::parse(ecosystem, text)).collect();
+            mentioned.map(|text| Version::said(ecosystem, text)).collect();
         let (table, moved, ranks) = self.table.with(&mentioned);
         let grown = table.len() > self.table.len();
         self.table = table;
-        let mut ranks = ranks.into_iter();
-        let mut listed: Vec<Rank> = ranks.by_ref().take(affected.versions.len()).collect();
+        // In the order in which they were mentioned; what has no place among versions is none.
+        let mut places =
+            ranks.into_iter().zip(&mentioned).map(|(rank, version)| (rank, version.readable()));
+        let mut listed: Vec<Rank> =
+            places.by_ref().take(affected.versions.len()).map(|(rank, _)| rank).collect();
         listed.sort_unstable();
         listed.dedup();
-        // In the order in which they were mentioned.
-        let mut next = || ranks.next().unwrap_or(Rank::START);
-        let reach = |window: &Window| Reach {
-            from: window.introduced.as_ref().map_or(Rank::START, |_| next()),
-            end: match &window.end {
+        let mut widened = affected.widened;
+        let mut next = || {
+            let (rank, placed) = places.next()?;
+            widened |= !placed;
+            placed.then_some(rank)
+        };
+        let reach = |window: &Window| {
+            let from = window.introduced.as_ref().and_then(|_| next()).unwrap_or(Rank::START);
+            let end = match &window.end {
                 End::Open => Edge::Open,
                 End::Fixed(_) => Edge::Fixed,
                 End::LastAffected(_) => Edge::LastAffected,
                 End::Limit(_) => Edge::Limit,
-            },
-            until: if window.end == End::Open { Rank::START } else { next() },
+            };
+            let until = if end == Edge::Open { None } else { next() };
+            let end = until.map_or(Edge::Open, |_| end);
+            Reach { from, end, until: until.unwrap_or(Rank::START) }
         };
+        let reaches = affected.windows.iter().map(reach).collect();
         let claim = Claim {
             class: statement.class,
             statement,
             listed: listed.into(),
-            reaches: affected.windows.iter().map(reach).collect(),
+            reaches,
             severity: affected.severity,
-            widened: affected.widened,
+            widened,
         };
         let mut claims = mem::take(&mut self.claims).into_vec();
         if grown {
@@ -237,17 +273,21 @@ impl Shelf {
         self.claims.iter().find(fixes).map(|claim| claim.statement.id())
     }
 
-    /// What is said of a version: one finding for all records of the same thing.
-    pub(super) fn findings(&self, version: Option<&Version>) -> impl Iterator<Item = Finding<'_>> {
-        let rank = version.map(|version| self.table.rank(version));
-        self.findings_at(rank)
+    fn spot(&self, version: &Version) -> Spot {
+        let public = version.public().map(|public| self.table.rank(&public));
+        Spot { own: self.table.rank(version), public }
     }
 
-    fn findings_at(&self, rank: Option<Rank>) -> impl Iterator<Item = Finding<'_>> {
+    /// What is said of a version: one finding for all records of the same thing.
+    pub(super) fn findings(&self, version: Option<&Version>) -> impl Iterator<Item = Finding<'_>> {
+        self.findings_at(version.map(|version| self.spot(version)))
+    }
+
+    fn findings_at(&self, spot: Option<Spot>) -> impl Iterator<Item = Finding<'_>> {
         let alone = &[Member { group: 0, claim: 0 }][..];
         let members = self.summary().map_or(alone, |summary| &summary.members);
         let groups = members.chunk_by(|a, b| a.group == b.group);
-        groups.filter_map(move |group| Finding::among(self, group, rank))
+        groups.filter_map(move |group| Finding::among(self, group, spot))
     }
 
     /// The worst of the findings that count; of equally bad ones the first.
@@ -256,13 +296,16 @@ impl Shelf {
         version: Option<&Version>,
         counts: impl Fn(&Finding<'a>) -> bool,
     ) -> Option<Finding<'a>> {
-        let rank = version.map(|version| self.table.rank(version));
-        let at_worst = match (rank, self.summary()) {
-            (Some(rank), Some(summary)) => (*summary.worst.get(rank.place())?)?,
+        let spot = version.map(|version| self.spot(version));
+        let at_worst = match (spot, self.summary()) {
+            (Some(spot), Some(summary)) => {
+                let worst = |rank: Rank| summary.worst.get(rank.place()).copied().flatten();
+                spot.both().filter_map(worst).max()?
+            }
             _ => (Class::Malware, Severity::Critical),
         };
         let mut worst: Option<Finding<'a>> = None;
-        for finding in self.findings_at(rank).filter(counts) {
+        for finding in self.findings_at(spot).filter(counts) {
             let badness = (finding.class(), finding.severity());
             if worst.is_none_or(|worst| badness > (worst.class(), worst.severity())) {
                 worst = Some(finding);

@@ -4,6 +4,9 @@
 //! switches on at its version, `fixed` off at its version, `last_affected` off behind it. `limit`
 //! bounds the whole range: what is not below any of its limits is not affected.
 //!
+//! Where the version of an event cannot be read, nobody can say where the range ends or begins there:
+//! it becomes one window that leaves nothing out (fail closed), and is told to be widened.
+//!
 //! OSV leaves open what events at one and the same version mean. Here, where one window ends and
 //! another begins, the range goes on (`fixed` 1.0 and `introduced` 1.0: 1.0 is affected), and where
 //! a window ends at the very place it begins, it is empty, or with `last_affected` one version.
@@ -76,31 +79,77 @@ pub(super) fn read(ranges: Vec<RawRange<'_>>) -> Vec<Range> {
         .collect()
 }
 
-/// The windows of affected versions, in ascending order, none touching another.
-pub(super) fn windows(ecosystem: Ecosystem, range: &Range) -> Vec<Window> {
-    let mut walk = Vec::with_capacity(range.marks.len());
+/// What a range comes to.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Found {
+    /// The windows of affected versions, in ascending order, none touching another.
+    pub(super) windows: Vec<Window>,
+    /// Whether they hold more than the range says, because not all of it can be read.
+    pub(super) widened: bool,
+}
+
+/// Something that happens, and where: `None` is before every version.
+type Event = (Option<Version>, Mark);
+
+/// The windows of affected versions.
+pub(super) fn windows(ecosystem: Ecosystem, range: &Range) -> Found {
+    let mut walk: Vec<Event> = Vec::with_capacity(range.marks.len());
     for (mark, text) in &range.marks {
-        let at = match (mark, text.as_str()) {
-            (Mark::Limit, _) => continue,
-            (Mark::Introduced, "0") => None,
-            (_, text) => Some(Version::parse(ecosystem, text)),
-        };
-        walk.push((at, *mark, text.as_str()));
+        match (mark, text.as_str()) {
+            (Mark::Limit, _) => {}
+            (Mark::Introduced, "0") => walk.push((None, *mark)),
+            (_, text) => walk.push((Some(Version::said(ecosystem, text)), *mark)),
+        }
     }
     walk.sort_by(|a, b| a.0.cmp(&b.0));
+    let readable = |(at, _): &Event| at.as_ref().is_none_or(Version::readable);
+    let mut widened = !walk.iter().all(readable);
+    let mut windows = if widened { widest(&walk) } else { exact(&walk) };
+    match limit(ecosystem, range) {
+        Ok(None) => {}
+        Ok(Some(limit)) => windows.retain_mut(|window| cut(ecosystem, window, &limit)),
+        Err(Unplaced) => widened = true,
+    }
+    Found { windows, widened }
+}
+
+/// The one window that leaves out nothing of a range of which not every event has a place.
+fn widest(walk: &[Event]) -> Vec<Window> {
+    let placed = |at: &Option<Version>| at.as_ref().is_none_or(Version::readable);
+    let begins = |mark: Mark| mark == Mark::Introduced;
+    let text = |at: &Option<Version>| at.as_ref().map(|at| at.as_str().to_owned());
+    let Some(lowest) = walk.iter().find(|(_, mark)| begins(*mark)) else { return Vec::new() };
+    let introduced = if placed(&lowest.0) { text(&lowest.0) } else { None };
+    let ends_placed = walk.iter().all(|(at, mark)| begins(*mark) || placed(at));
+    // What ends it ends all of it where nothing begins there or behind it.
+    let last = walk.chunk_by(|a, b| a.0 == b.0).last().unwrap_or_default();
+    let goes_on = !ends_placed || last.iter().any(|(_, mark)| begins(*mark));
+    let end = last.first().and_then(|(at, _)| text(at)).filter(|_| !goes_on);
+    let fixed = last.iter().all(|(_, mark)| *mark == Mark::Fixed);
+    let end = match end {
+        Some(at) if fixed => End::Fixed(at),
+        Some(at) => End::LastAffected(at),
+        None => End::Open,
+    };
+    vec![Window { introduced, end }]
+}
+
+/// The windows of a range that can be read.
+fn exact(walk: &[Event]) -> Vec<Window> {
     let mut windows = Vec::new();
     let mut open: Option<Option<String>> = None;
     for place in walk.chunk_by(|a, b| a.0 == b.0) {
-        let has = |wanted: Mark| place.iter().any(|(_, mark, _)| *mark == wanted);
+        let has = |wanted: Mark| place.iter().any(|(_, mark)| *mark == wanted);
         let (on, begins) = (open.is_some(), has(Mark::Introduced));
         let (fixed, ends) = (has(Mark::Fixed), has(Mark::Fixed) || has(Mark::LastAffected));
         let here = if fixed { on && begins } else { on || begins };
         let beyond = if ends { on && begins } else { on || begins };
-        let Some((at, _, text)) = place.first() else { continue };
-        let text = (*text).to_owned();
+        let Some((at, _)) = place.first() else { continue };
+        let at = at.as_ref().map(|at| at.as_str().to_owned());
         if here && open.is_none() {
-            open = Some(at.as_ref().map(|_| text.clone()));
+            open = Some(at.clone());
         }
+        let text = at.unwrap_or_default();
         let end = match (here, beyond) {
             (false, _) => End::Fixed(text),
             (true, false) => End::LastAffected(text),
@@ -109,24 +158,25 @@ pub(super) fn windows(ecosystem: Ecosystem, range: &Range) -> Vec<Window> {
         windows.extend(open.take().map(|introduced| Window { introduced, end }));
     }
     windows.extend(open.map(|introduced| Window { introduced, end: End::Open }));
-    if let Some((limit, text)) = limit(ecosystem, range) {
-        windows.retain_mut(|window| cut(ecosystem, window, &limit, text));
-    }
     windows
 }
 
+/// A limit has no place: it limits nothing.
+struct Unplaced;
+
 /// The highest limit, unless there is none.
-fn limit(ecosystem: Ecosystem, range: &Range) -> Option<(Version, &str)> {
+fn limit(ecosystem: Ecosystem, range: &Range) -> Result<Option<Version>, Unplaced> {
     let limits = || range.marks.iter().filter(|(mark, _)| *mark == Mark::Limit);
     if limits().any(|(_, text)| text == "*") {
-        return None;
+        return Ok(None);
     }
-    let parsed = limits().map(|(_, text)| (Version::parse(ecosystem, text), text.as_str()));
-    parsed.max_by(|a, b| a.0.cmp(&b.0))
+    let parsed = limits().map(|(_, text)| Version::said(ecosystem, text));
+    let readable = |limit: Version| if limit.readable() { Ok(limit) } else { Err(Unplaced) };
+    Ok(parsed.map(readable).collect::<Result<Vec<_>, _>>()?.into_iter().max())
 }
 
 /// Ends a window before the limit; whether anything is left of it.
-fn cut(ecosystem: Ecosystem, window: &mut Window, limit: &Version, text: &str) -> bool {
+fn cut(ecosystem: Ecosystem, window: &mut Window, limit: &Version) -> bool {
     let parse = |text: &String| Version::parse(ecosystem, text);
     let reaches_limit = match &window.end {
         End::Open => true,
@@ -134,7 +184,7 @@ fn cut(ecosystem: Ecosystem, window: &mut Window, limit: &Version, text: &str) -
         End::LastAffected(end) => parse(end) >= *limit,
     };
     if reaches_limit {
-        window.end = End::Limit(text.to_owned());
+        window.end = End::Limit(limit.as_str().to_owned());
     }
     window.introduced.as_ref().is_none_or(|introduced| parse(introduced) < *limit)
 }

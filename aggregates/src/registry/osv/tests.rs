@@ -3,6 +3,7 @@ use serde_json::{Value, json};
 use weir_events::registry::advisory::End;
 
 use super::*;
+use crate::registry::advisory::set::AdvisorySet;
 
 /// A record about `six`, with some members in the place of its own.
 fn record(changes: Value) -> Value {
@@ -253,7 +254,56 @@ fn a_record_that_cannot_be_gone_by_is_refused_and_never_harmless() {
         read(&record(json!({ "affected": affected.collect::<Vec<_>>() }))).unwrap()
     };
     assert_eq!(packages(MAX_PACKAGES).advisories("osv").unwrap()[0].affected.len(), 500);
-    assert!(packages(MAX_PACKAGES + 1).advisories("osv").is_err());
+    let mut huge = packages(1);
+    let one = huge.entries.remove(0);
+    let named = |n: usize| Entry { package: format!("p{n}"), ..one.clone() };
+    huge.entries = (0..=MAX_RECORD_PACKAGES).map(named).collect();
+    assert!(huge.advisories("osv").is_err());
+}
+
+#[test]
+fn a_campaign_against_thousands_of_packages_is_told_in_parts_and_blocks_all_of_them() {
+    let entry = |n: usize| {
+        let package = json!({ "ecosystem": "npm", "name": format!("p{n}") });
+        affected(json!({ "package": package, "ranges": [] }))
+    };
+    let all: Vec<_> = (0..1_001).map(entry).collect();
+    let parts =
+        advisories(&record(json!({ "id": "MAL-2026-1", "aliases": ["GHSA-1"], "affected": all })));
+    let of = |advisory: &Advisory| (advisory.id.clone(), advisory.affected.len());
+    let wanted = [("MAL-2026-1", 500), ("MAL-2026-1#2", 500), ("MAL-2026-1#3", 1)];
+    assert_eq!(parts.iter().map(of).collect::<Vec<_>>(), wanted.map(|(id, n)| (id.to_owned(), n)));
+    let mut set = AdvisorySet::default();
+    for part in &parts {
+        assert!(bound::size(part) <= bound::MAX_ADVISORY_BYTES && part.class == Class::Malware);
+        set.upsert(part);
+    }
+    let version = Version::parse(Ecosystem::Npm, "1.0.0");
+    for n in 0..1_001 {
+        let about = set.about(Ecosystem::Npm, &format!("p{n}"));
+        let findings = about.findings(Some(&version));
+        // By the record's id each of its parts is found, and waived.
+        assert!(findings[0].names().any(|name| name == "MAL-2026-1"), "p{n}");
+    }
+    let called = set.called("MAL-2026-1").unwrap();
+    assert_eq!(called.packages[&Ecosystem::Npm].len(), 1_001);
+}
+
+#[test]
+fn where_the_version_of_an_event_cannot_be_read_nothing_is_left_out() {
+    let go = |events: Value| {
+        entry(json!({
+            "package": { "ecosystem": "Go", "name": "example.com/m" },
+            "ranges": [{ "type": "SEMVER", "events": events }],
+        }))
+    };
+    let window = |from: Option<&str>, end| Window { introduced: from.map(str::to_owned), end };
+    let loose = go(json!([{ "introduced": "0" }, { "fixed": "1.2" }]));
+    assert_eq!(loose.windows, [window(None, End::Fixed("v1.2".to_owned()))]);
+    assert!(!loose.widened, "Go itself writes v1.2 for v1.2.0");
+    let nonsense = go(json!([{ "introduced": "1.0.0" }, { "fixed": "the next one" }]));
+    assert_eq!(nonsense.windows, [window(Some("1.0.0"), End::Open)]);
+    assert!(nonsense.widened);
 }
 
 #[test]

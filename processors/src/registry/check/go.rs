@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use weir_aggregates::registry::advisory::release;
 use weir_events::registry::Ecosystem;
 
 use super::{CheckFault, Kind, Listing, unreadable};
@@ -50,14 +51,34 @@ impl Block {
 /// What stands in for a module: another with its version, or a folder.
 type Replacements<'a> = BTreeMap<(&'a str, Option<&'a str>), (&'a str, Option<&'a str>)>;
 
-/// `go.mod` names what is required; what replaces it is what is downloaded.
+/// The release of Go that a line names: `toolchain go1.22.0`, or from 1.21 on `go 1.22.0`. Before, the
+/// latter named a language, and no release was ever fetched because of it.
+fn release_in<'a>(words: &[&'a str]) -> Option<&'a str> {
+    match words {
+        ["toolchain", name] => name.strip_prefix("go"),
+        ["go", release] => {
+            let minor = release.strip_prefix("1.")?.split(|c: char| !c.is_ascii_digit()).next()?;
+            minor.parse::<u32>().is_ok_and(|minor| minor >= 21).then_some(*release)
+        }
+        _ => None,
+    }
+}
+
+/// `go.mod` names what is required; what replaces it is what is downloaded. Of the releases of Go that
+/// it names the `toolchain` is fetched, and without that the one of its `go`.
 pub(super) fn module(text: &str, list: &mut Listing) -> Result<(), CheckFault> {
     let (mut required, mut replaced) = (Vec::new(), Replacements::new());
-    let mut block = None;
+    let (mut block, mut go) = (None, None);
     for (n, line) in text.lines().enumerate() {
         let line = line.split("//").next().unwrap_or_default().trim();
         let bad = |what: &str| unreadable(Kind::GoMod, &format!("line {}: {what}", n + 1));
         let words: Vec<&str> = line.split_whitespace().map(|word| word.trim_matches('"')).collect();
+        if let (None, Some(release)) = (block, release_in(&words)) {
+            // The go command wants the `toolchain` to be no older.
+            if words.first() == Some(&"toolchain") || go.is_none() {
+                go = Some(release);
+            }
+        }
         let (kind, words) = match (block, &words[..]) {
             (_, []) => continue,
             (Some(_), [")"]) => {
@@ -91,6 +112,9 @@ pub(super) fn module(text: &str, list: &mut Listing) -> Result<(), CheckFault> {
     }
     if block.is_some() {
         return Err(unreadable(Kind::GoMod, &"a block is never closed"));
+    }
+    if let Some(go) = go {
+        list.add(Ecosystem::Go, release::MODULE, &format!("{}{go}", release::PREFIX))?;
     }
     for (module, version) in required {
         let of_version = replaced.get(&(module, Some(version)));

@@ -294,8 +294,22 @@ fn what_go_requires_and_what_replaces_it_is_read() {
     let (components, unjudged) = listed(Kind::GoMod, module);
     assert_eq!(
         components,
-        ["go example.com/one v1.1.0", "go golang.org/x/net v0.2.0", "go golang.org/x/text v0.14.0"]
+        [
+            "go example.com/one v1.1.0",
+            "go golang.org/toolchain v0.0.1-go1.22.0",
+            "go golang.org/x/net v0.2.0",
+            "go golang.org/x/text v0.14.0"
+        ]
     );
+    for (lines, wanted) in [
+        ("go 1.23.1\n", &["go golang.org/toolchain v0.0.1-go1.23.1"][..]),
+        ("toolchain go1.23.2\ngo 1.23.1\n", &["go golang.org/toolchain v0.0.1-go1.23.2"]),
+        // The language, not a release.
+        ("go 1.20\n", &[]),
+        ("require (\n\tgo v1.21.0\n)\n", &[]),
+    ] {
+        assert_eq!(listed(Kind::GoMod, &format!("module a\n{lines}")).0, wanted, "{lines}");
+    }
     assert_eq!(unjudged, ["example.com/local@v1.0.0 => ../local: a folder of the project"]);
     assert!(fault(Kind::GoMod, "module a\nrequire b\n").contains("line 2"));
     assert!(fault(Kind::GoMod, "module a\nrequire (\n").contains("a block is never closed"));

@@ -127,6 +127,93 @@ fn versions_are_compared_as_their_ecosystem_orders_them_whether_or_not_they_exis
 }
 
 #[test]
+fn what_is_said_of_a_version_is_meant_of_its_local_versions_too() {
+    let last = |at: &str| End::LastAffected(at.to_owned());
+    let mut listed = advisory("MAL-1", &[], vec![]);
+    listed.affected[0].versions = vec!["2.1.0".to_owned()];
+    let all = set(&[
+        listed,
+        advisory("GHSA-1", &[], vec![window("0", last("2.0"))]),
+        advisory("GHSA-2", &[], vec![window("0", fixed("1.9"))]),
+        advisory("GHSA-3", &[], vec![window("0", fixed("1.5+patched.2"))]),
+    ]);
+    for (version, wanted) in [
+        ("2.1.0+cpu", &["MAL-1"][..]),
+        ("2.1.1+cpu", &[]),
+        ("2.0+cu118", &["GHSA-1"]),
+        ("1.9+cpu", &["GHSA-1"]),
+        ("1.8.9+cpu", &["GHSA-1", "GHSA-2"]),
+        ("1.5+patched.1", &["GHSA-1", "GHSA-2", "GHSA-3"]),
+        ("1.5+patched.2", &["GHSA-1", "GHSA-2"]),
+    ] {
+        assert_eq!(ids(&all, version), wanted, "{version}");
+        let about = all.about(Ecosystem::Pypi, "six");
+        let worst = about.worst(Some(&v(version)), |_| true);
+        assert_eq!(worst.map(|it| it.class()).is_some(), !wanted.is_empty(), "{version}");
+    }
+    let hit = |version| all.about(Ecosystem::Pypi, "six").findings(Some(&v(version)))[0].hit();
+    assert_eq!(hit("2.1.0+cpu"), Hit::Listed("2.1.0".to_owned()));
+}
+
+#[test]
+fn what_is_said_of_go_itself_is_said_of_the_module_it_is_fetched_as() {
+    let of = |id: &str, package: &str, end: &str| {
+        let mut said = advisory(id, &[], vec![window("1.21.0-0", fixed(end))]);
+        (said.ecosystem, said.affected[0].package) = (Ecosystem::Go, package.to_owned());
+        said
+    };
+    let all = set(&[
+        of("GO-1", "stdlib", "1.21.5"),
+        of("GO-2", "toolchain", "1.21.1"),
+        of("GO-3", "golang.org/x/text", "1.99.0"),
+    ]);
+    let about = |name: &str, version: &str| {
+        let version = Version::parse(Ecosystem::Go, version);
+        let said = all.said(Ecosystem::Go, name);
+        let findings = said.about().findings(Some(&version));
+        let worst = said.about().worst(Some(&version), |_| true).is_some();
+        assert_eq!(worst, !findings.is_empty(), "{version}");
+        findings.iter().map(|it| it.id().to_owned()).collect::<Vec<_>>()
+    };
+    for (version, wanted) in [
+        ("v0.0.1-go1.21.0.linux-amd64", &["GO-1", "GO-2"][..]),
+        ("v0.0.1-go1.21rc2.linux-amd64", &["GO-1", "GO-2"]),
+        ("v0.0.1-go1.21.4.darwin-arm64", &["GO-1"]),
+        ("v0.0.1-go1.21.5.linux-amd64", &[]),
+        ("v0.0.1-go1.20.9.linux-amd64", &[]),
+        ("v0.0.1-weekly.linux-amd64", &["GO-1", "GO-2"]),
+    ] {
+        assert_eq!(about("golang.org/toolchain", version), wanted, "{version}");
+    }
+    assert_eq!(about("golang.org/x/text", "v0.0.1-go1.21.0"), ["GO-3"; 0]);
+    let said = all.said(Ecosystem::Go, "golang.org/toolchain");
+    let fix = Version::parse(Ecosystem::Go, "v0.0.1-go1.21.5.linux-amd64");
+    assert_eq!(said.fixed_in(&fix, |_, _| true).as_deref(), Some("GO-1"));
+    assert_ne!(said.digest(), all.said(Ecosystem::Go, "stdlib").digest());
+    let called = all.called("GO-2").unwrap();
+    assert!(called.packages[&Ecosystem::Go].contains("golang.org/toolchain"), "for the impact");
+}
+
+#[test]
+fn what_was_kept_with_an_end_that_nobody_can_read_has_none() {
+    let mut kept = advisory("GHSA-1", &[], vec![window("0", fixed("1.2"))]);
+    kept.ecosystem = Ecosystem::Go;
+    kept.affected[0].package = "example.com/m".to_owned();
+    let mut nonsense = kept.clone();
+    (nonsense.id, nonsense.affected[0].package) = ("GHSA-2".into(), "example.com/n".into());
+    nonsense.affected[0].windows = vec![window("0", fixed("soon"))];
+    let all = set(&[kept, nonsense]);
+    let found = |package, version| {
+        let version = Version::parse(Ecosystem::Go, version);
+        let findings = all.about(Ecosystem::Go, package).findings(Some(&version));
+        findings.first().map(Finding::widened)
+    };
+    assert_eq!(found("example.com/m", "v1.1.9"), Some(false));
+    assert_eq!(found("example.com/m", "v1.2.0"), None);
+    assert_eq!(found("example.com/n", "v99.0.0"), Some(true));
+}
+
+#[test]
 fn a_version_that_cannot_be_told_falls_under_all_that_is_said() {
     let set = set(&[
         advisory("GHSA-1", &[], vec![window("1.2", fixed("1.4"))]),

@@ -36,7 +36,9 @@ fn limited(at: &str) -> End {
 }
 
 fn found(events: &[&str]) -> Vec<Window> {
-    windows(Ecosystem::Npm, &range(events))
+    let found = windows(Ecosystem::Npm, &range(events));
+    assert!(!found.widened);
+    found.windows
 }
 
 #[test]
@@ -102,20 +104,52 @@ fn a_limit_bounds_the_whole_range_and_fixes_nothing() {
     }
 }
 
+#[test]
+fn an_event_without_a_place_widens_the_range_and_never_empties_it() {
+    let of = |ecosystem, events: &[&str]| {
+        let Found { windows, widened } = windows(ecosystem, &range(events));
+        (windows, widened)
+    };
+    for (ecosystem, events, wanted) in [
+        (Ecosystem::Npm, &["introduced 0", "fixed later"][..], window("0", End::Open)),
+        (Ecosystem::Cargo, &["introduced 1.0.0", "last_affected x"], window("1.0.0", End::Open)),
+        (Ecosystem::Pypi, &["introduced 1.0", "fixed 1.2-foo.x"], window("1.0", End::Open)),
+        (Ecosystem::Npm, &["introduced x", "fixed 1.2.0"], window("0", fixed("1.2.0"))),
+        (Ecosystem::Npm, &["introduced x", "last_affected 1.2.0"], window("0", last("1.2.0"))),
+        (
+            Ecosystem::Npm,
+            &["introduced 1.0.0", "fixed 1.1.0", "introduced x", "fixed 2.0.0"],
+            window("0", fixed("2.0.0")),
+        ),
+        (
+            Ecosystem::Npm,
+            &["introduced x", "fixed 1.1.0", "introduced 2.0.0"],
+            window("0", End::Open),
+        ),
+        (Ecosystem::Npm, &["introduced 1.0.0", "limit x"], window("1.0.0", End::Open)),
+        (Ecosystem::Go, &["introduced 0", "fixed 1234567"], window("0", End::Open)),
+    ] {
+        assert_eq!(of(ecosystem, events), (vec![wanted], true), "{events:?}");
+    }
+    assert_eq!(of(Ecosystem::Npm, &["fixed x"]), (vec![], true));
+    let loose = of(Ecosystem::Go, &["introduced 1", "fixed 1.2", "introduced v1.3.0"]);
+    assert_eq!(loose, (vec![window("v1", fixed("v1.2")), window("v1.3.0", End::Open)], false));
+}
+
 /// What OSV says about one version, by walking over the events; written without windows, places or
 /// anything else of the code under test but the order of versions.
 fn walked(ecosystem: Ecosystem, range: &Range, version: &Version) -> bool {
     let mut below_limit = true;
     let mut limits = range.marks.iter().filter(|(mark, _)| *mark == Mark::Limit).peekable();
     if limits.peek().is_some() {
-        below_limit = limits.any(|(_, at)| at == "*" || *version < Version::parse(ecosystem, at));
+        below_limit = limits.any(|(_, at)| at == "*" || *version < Version::said(ecosystem, at));
     }
     // Every place that is mentioned at or below the version, in order, each once.
     let place = |mark: Mark, at: &str| {
         if mark == Mark::Introduced && at == "0" {
             None
         } else {
-            Some(Version::parse(ecosystem, at))
+            Some(Version::said(ecosystem, at))
         }
     };
     let happens = |wanted: Mark, here: &Option<Version>| {
@@ -183,16 +217,24 @@ proptest! {
     fn the_windows_hold_exactly_the_versions_that_a_walk_over_the_events_ends_on(
         ecosystem in any_ecosystem(), range in any_range(), version in any_version(),
     ) {
-        let windows = windows(ecosystem, &range);
+        let Found { windows, widened } = windows(ecosystem, &range);
+        let placed = |text: &str| Version::said(ecosystem, text).readable();
+        // What has no place is in no walk: without it more is affected, and never less.
+        let mut readable = range.clone();
+        readable.marks.retain_mut(|(mark, at)| {
+            if *mark == Mark::Introduced && !placed(at) {
+                "0".clone_into(at);
+            }
+            placed(at) || (*mark == Mark::Limit && at == "*")
+        });
         let mut asked: Vec<&str> = range.marks.iter().map(|(_, at)| at.as_str()).collect();
         asked.push(&version);
         for text in asked {
             let version = Version::parse(ecosystem, text);
-            prop_assert_eq!(
-                within(ecosystem, &windows, &version),
-                walked(ecosystem, &range, &version),
-                "{} {:?} {:?}", text, range, windows
-            );
+            let (found, wanted) =
+                (within(ecosystem, &windows, &version), walked(ecosystem, &readable, &version));
+            prop_assert!(found || !wanted, "{} {:?} {:?}", text, range, windows);
+            prop_assert!(found == wanted || widened, "{} {:?} {:?}", text, range, windows);
         }
     }
 }
