@@ -1,5 +1,7 @@
 //! What read models take from the events of a batch.
 
+mod nul;
+
 use std::sync::Arc;
 
 use serde::Deserialize;
@@ -10,13 +12,18 @@ use weir_events::{
 
 use crate::engine::ApplyFault;
 
-/// The events of a subsystem in a batch, with what they were recorded as.
+/// The events of a subsystem in a batch, with what they were recorded as. No text in them has a NUL:
+/// U+FFFD stands in its place.
 pub(crate) fn events<E: EventSet>(
     batch: &[Arc<Recorded>],
 ) -> impl Iterator<Item = Result<(&Recorded, E), ApplyFault>> {
     batch.iter().filter_map(|event| {
         let undecodable = |cause| ApplyFault::Undecodable { position: event.position, cause };
-        Some(event.decode::<E>()?.map(|decoded| (&**event, decoded)).map_err(undecodable))
+        let decoded = match nul::without_nul(&event.payload) {
+            Some(payload) => E::decode(event.kind, event.schema, &payload)?,
+            None => event.decode::<E>()?,
+        };
+        Some(decoded.map(|decoded| (&**event, decoded)).map_err(undecodable))
     })
 }
 

@@ -15,7 +15,7 @@ use weir_events::{registry::Ecosystem, timestamp::Timestamp};
 
 pub use self::field::Field;
 use super::{
-    name::{File, Name},
+    name::{File, Name, is_version},
     span::{Object, ReadFault, Span},
 };
 use crate::{
@@ -254,7 +254,7 @@ struct Draft {
 impl Draft {
     /// Reads a version; `None` where it could not be served.
     fn read(text: &str, version: &str, span: Span) -> Result<Option<Self>, ReadFault> {
-        if !span.of(text).starts_with('{') {
+        if !span.of(text).starts_with('{') || !is_version(version) {
             return Ok(None);
         }
         let mut fields = Object::read(text, span, Field::find)?;

@@ -2,7 +2,10 @@
 
 use std::{fmt, sync::Arc};
 
-use weir_aggregates::registry::name::{normalise, valid};
+use weir_aggregates::registry::{
+    name::{normalise, valid},
+    osv::MAX_VERSION_BYTES,
+};
 use weir_events::registry::Ecosystem;
 
 /// The longest name of a file, in bytes: with `.meta.json` after it, it still fits a file system.
@@ -86,6 +89,13 @@ impl fmt::Display for File {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
+}
+
+/// Whether a text may be what a version or a tag is called: anything of bounded length that a person
+/// can read, for old packages have all kinds of versions. What cannot be read is in no event.
+#[must_use]
+pub fn is_version(text: &str) -> bool {
+    (1..=MAX_VERSION_BYTES).contains(&text.len()) && !text.chars().any(char::is_control)
 }
 
 /// The version that a tarball's name tells where it is called as usual, whatever the case of the

@@ -8,7 +8,7 @@ use http::{Method, StatusCode, header::CONTENT_ENCODING};
 use percent_encoding::percent_decode_str;
 
 use super::{
-    name::{File, Name},
+    name::{File, Name, is_version},
     negotiate::Form,
     voice::{Json, nothing, read_only},
 };
@@ -160,7 +160,13 @@ fn package(parts: &[&str], asked: &Asked<'_>) -> Result<Target, Box<Answer>> {
                 .ok_or_else(|| no(StatusCode::NOT_FOUND, "no tarball can have this name"))?;
             Ok(Target::Tarball { name, file })
         }
-        [version] | [version, ""] => Ok(Target::Version { name, version: decoded(version)? }),
+        [version] | [version, ""] => {
+            let version = decoded(version)?;
+            if !is_version(&version) {
+                return Err(no(StatusCode::NOT_FOUND, "no version can be called so"));
+            }
+            Ok(Target::Version { name, version })
+        }
         _ => Err(no(StatusCode::NOT_FOUND, "Not found")),
     }
 }

@@ -14,7 +14,7 @@ use weir_events::{
 };
 
 use super::{
-    name::Name,
+    name::{Name, is_version},
     span::{Object, Span},
 };
 use crate::registry::policy::Unreadable;
@@ -165,6 +165,11 @@ fn judged(
     about: impl Fn(&str) -> Result<Arc<Dossier>, Unreadable>,
 ) -> Result<Fate, Unreadable> {
     let Ok(Found { package }) = serde_json::from_str(found) else { return Ok(Fate::NoResult) };
+    // What no person can read is in no event.
+    let named = Name::new(&package.name).is_some();
+    if !named || package.version.as_deref().is_some_and(|version| !is_version(version)) {
+        return Ok(Fate::NoResult);
+    }
     let dossier = about(&package.name)?;
     let version = package.version.as_deref().map(|text| Version::parse(Ecosystem::Npm, text));
     let candidate = Candidate::published(version.as_ref(), package.date);

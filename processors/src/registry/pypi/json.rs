@@ -25,7 +25,11 @@ pub fn parse(project: &Project, url: &Url, body: &[u8]) -> Result<Document, Docu
     let files: Option<List<Object>> = required(take(&mut members, "files").as_deref())?;
     let files = files.map(List::whole).transpose()?;
     let versions: Option<List<String>> = optional(take(&mut members, "versions").as_deref());
-    let versions = versions.map(List::whole).transpose()?;
+    let mut versions = versions.map(List::whole).transpose()?;
+    // What no person can read is in no event.
+    if let Some(versions) = &mut versions {
+        versions.retain(|version| !version.chars().any(char::is_control));
+    }
     let meta: Option<Object> = optional(get(&members, "meta"));
     let api_version = meta
         .and_then(|Object(meta)| optional::<String>(get(&meta, "api-version")))
@@ -220,7 +224,7 @@ mod tests {
         let hash = "ab".repeat(32);
         let page = read(&format!(
             r#"{{"meta":{{"api-version":"1.4","_last-serial":123456789012345678901234567890}},
-                "name":"Six","versions":["1.16.0","1.17.0"],"project-status":{{"status":"archived","reason":"done"}},
+                "name":"Six","versions":["1.16.0","1.17.0","1.18\u0000"],"project-status":{{"status":"archived","reason":"done"}},
                 "files":[{{"filename":"six-1.16.0-py2.py3-none-any.whl","url":"https://files.example/a/six.whl#sha256=x",
                 "hashes":{{"sha256":"{hash}"}},"size":11053,"requires-python":">=2.7","yanked":"broken",
                 "core-metadata":{{"sha256":"{hash}"}},"gpg-sig":true,"upload-time":"2021-05-05T14:18:18.379Z",

@@ -222,6 +222,22 @@ async fn a_rule_counts_at_once_and_each_policy_is_written_once() {
 }
 
 #[tokio::test]
+async fn what_no_person_can_read_is_no_version_and_stands_in_no_event() {
+    let weir = Weir::start().await;
+    (weir.set_facts)(crate::registry::testing::reserving(Ecosystem::Npm, "@ours/*"));
+    for path in ["/@ours%2fx/%00", "/pad/1.0%0a", "/pad/%1b[2J"] {
+        assert_eq!(weir.get(path).await.status, StatusCode::NOT_FOUND, "{path}");
+    }
+    assert!(weir.events().is_empty());
+    weir.rules(7, &[rule(1, "pad", "*", Mask::Hide)]);
+    let versions = json!({"1.1.0": {}, "1.2.0\u{0}": {}, "\u{7}": {}});
+    weir.upstream.packument("pad", &json!({"name": "pad", "versions": versions}));
+    weir.get("/pad").await;
+    let [Event::MetadataFiltered(filtered)] = &weir.events()[..] else { panic!("one event") };
+    assert_eq!(filtered.hidden, ["1.1.0"]);
+}
+
+#[tokio::test]
 async fn what_is_reserved_is_refused_and_nobody_outside_hears_of_it() {
     let weir = Weir::start().await;
     (weir.set_facts)(crate::registry::testing::reserving(Ecosystem::Npm, "@acme/*"));
