@@ -1,7 +1,9 @@
 // The mock's package firewall: figures, blocks, rules, tokens and a cache, made up but of one piece.
 
 import { MockCache } from "./mock-cache.mjs";
+import { MockHolds } from "./mock-holds.mjs";
 import { MockSources } from "./mock-sources.mjs";
+import { MockWaivers } from "./mock-waivers.mjs";
 
 const HOUR = 3_600_000;
 
@@ -21,10 +23,21 @@ export class MockFirewall {
     this.tokens = [
       token("admin", ["admin"], { issued_by: "weir" }),
       token("ci", ["registry:pypi", "registry:npm"], { expires_at: "2027-03-01T00:00:00Z" }),
-      token("agent-7", ["registry:pypi"], { expires_at: "2026-01-01T00:00:00Z" }),
+      token("agent-7", ["registry:pypi"], {
+        profile: "agent",
+        used: {
+          downloads_this_hour: 93,
+          downloads_today: 131,
+          bytes_today: 2_000_000_000,
+          quota: { downloads_per_hour: 100, downloads_per_day: 400, bytes_per_day: 2_000_000_000 },
+        },
+      }),
+      token("agent-6", ["registry:pypi"], { expires_at: "2026-01-01T00:00:00Z", profile: "nightly" }),
       token("left-in-a-chat", ["rules:write"], { revoked_at: "2026-11-20T10:00:00Z" }),
     ];
     this.sources = new MockSources({ empty });
+    this.holds = new MockHolds({ empty });
+    this.waivers = new MockWaivers({ empty });
     this.cache = new MockCache({ empty });
     this.blocks = empty ? [] : Array.from({ length: 120 }, (_, index) => block(120 - index));
   }
@@ -52,6 +65,12 @@ export class MockFirewall {
     if (path === "registry/rules/preview") {
       if (!this.may("rules:read")) return lacking(problem, "rules:read");
       return this.#preview({ body, json, problem }), true;
+    }
+    if (/^registry\/(holds|profiles|waivers)(\/|$)/.test(path)) {
+      const scope = method === "GET" ? "rules:read" : "rules:write";
+      if (!this.may(scope)) return lacking(problem, scope);
+      const mock = id === "waivers" ? this.waivers : this.holds;
+      return mock.answer({ path, query, method, body, json, problem }), true;
     }
     if (kind === "security-sources") {
       const scope = method === "GET" ? "rules:read" : "admin";
@@ -116,7 +135,12 @@ export class MockFirewall {
       const errors = [{ field: "name", detail: "a name like that says nothing" }];
       return problem(422, "Token refused", "name: a name like that says nothing", {}, { errors });
     }
+    if (body.profile && !this.holds.profiles.some(({ name }) => name === body.profile)) {
+      const errors = [{ field: "profile", detail: `there is no profile \`${body.profile}\`` }];
+      return problem(422, "Token refused", "profile: there is none of this name", {}, { errors });
+    }
     const made = token(body.name, body.scopes, {
+      profile: body.profile ?? null,
       expires_at: body.expires_in_seconds ? new Date(Date.now() + body.expires_in_seconds * 1_000).toISOString() : null,
     });
     this.tokens.unshift(made);
@@ -273,6 +297,8 @@ function token(name, scopes, more) {
     issued_by: "admin",
     expires_at: null,
     revoked_at: null,
+    profile: null,
+    used: null,
     ...more,
   };
 }

@@ -13,6 +13,8 @@ export const KINDS = [
   [0x4002, "PackageBlocked", "registry", "A version was refused, with the rule that did it"],
   [0x4005, "RuleAdded", "registry", "An operator added a rule"],
   [0x4006, "RuleRemoved", "registry", "An operator removed a rule"],
+  [0x403a, "PackageRequested", "registry", "Somebody's token waits for a person's word"],
+  [0x403b, "HoldAnswered", "registry", "A person has said whether something that waits may pass"],
   [0x5003, "AuthorityQuarantined", "actors", "A peer was set aside after failures"],
   [0x6000, "WebRequestSubmitted", "web", "An agent asked the gateway for a page"],
   [0x6001, "WebRequestCompleted", "web", "A page was fetched, filtered and answered"],
@@ -105,6 +107,7 @@ export function event(position, name, correlation, cause, payload = payloadOf(na
 }
 
 function streamOf(name, position) {
+  if (name === "PackageRequested" || name === "HoldAnswered") return "registry/holds";
   if (name.startsWith("Package"))
     return `registry/decisions/2026-11-28/${["pypi", "npm", "cargo", "go"][position % 4]}`;
   if (name.startsWith("Rule")) return "registry/rules";

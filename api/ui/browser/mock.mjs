@@ -307,8 +307,10 @@ function filter(query) {
     (query.get(key) ?? "").split(",").filter((name) => name !== ""),
   );
   const stream = query.get("stream") ?? "";
+  const principal = query.get("principal");
   return (event) =>
     event.stream.startsWith(stream) &&
+    (principal === null || event.meta.principal === principal) &&
     (kinds.length === 0 || kinds.includes(event.kind)) &&
     (subsystems.length === 0 || subsystems.includes(event.subsystem));
 }

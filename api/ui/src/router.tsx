@@ -2,6 +2,7 @@
 
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from "@tanstack/react-router";
 import { BLOCK_FILTERS, type BlockFilter } from "./api/blocks";
+import { WAIVER_STATES } from "./api/waivers";
 import { ROOT } from "./root";
 import { Broken } from "./shell/broken";
 import { Layout } from "./shell/layout";
@@ -70,6 +71,29 @@ const rulesRoute = createRoute({
   component: lazyRouteComponent(() => import("./rules/page"), "RulesPage"),
 });
 
+export interface WaiversSearch {
+  state?: string | undefined;
+}
+
+const waiversRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/waivers",
+  validateSearch: (search: Record<string, unknown>): WaiversSearch => word(search, "state", WAIVER_STATES),
+  component: lazyRouteComponent(() => import("./waivers/page"), "WaiversPage"),
+});
+
+const holdsRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/holds",
+  component: lazyRouteComponent(() => import("./holds/page"), "HoldsPage"),
+});
+
+const profilesRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/profiles",
+  component: lazyRouteComponent(() => import("./profiles/page"), "ProfilesPage"),
+});
+
 export interface TokensSearch {
   show?: string | undefined;
 }
@@ -129,7 +153,7 @@ const connectRoute = createRoute({
 });
 
 export const router = createRouter({
-  routeTree: rootRoute.addChildren([tailRoute, dashboardRoute, blocksRoute, rulesRoute, whatIfRoute, impactRoute, sourcesRoute, cacheRoute, tokensRoute, connectRoute, projectionsRoute]),
+  routeTree: rootRoute.addChildren([tailRoute, dashboardRoute, blocksRoute, rulesRoute, waiversRoute, holdsRoute, whatIfRoute, impactRoute, sourcesRoute, cacheRoute, tokensRoute, profilesRoute, connectRoute, projectionsRoute]),
   basepath: ROOT,
   parseSearch,
   stringifySearch,

@@ -188,6 +188,123 @@ const STATES = [
       await visit.page.getByText("no constraint of pypi").waitFor();
     },
   },
+  { state: "waivers", mock: {}, open: { path: "waivers" }, reach: shown("waivers") },
+  { state: "waivers-narrow", mock: {}, open: { path: "waivers", width: 480, height: 860 }, reach: shown("waivers") },
+  { state: "waivers-empty", mock: { firewall: { empty: true } }, open: { path: "waivers" }, reach: shown("empty") },
+  {
+    state: "waivers-no-match",
+    mock: { firewall: { empty: true } },
+    open: { path: "waivers?state=expired" },
+    reach: shown("no-match"),
+  },
+  {
+    state: "waivers-forbidden",
+    mock: { firewall: { scopes: ["events:read"] } },
+    open: { path: "waivers" },
+    reach: shown("forbidden"),
+  },
+  {
+    state: "waivers-new",
+    mock: {},
+    open: { path: "waivers" },
+    expects: [/status of 422/],
+    reach: async (visit) => {
+      await visit.page.getByRole("button", { name: "New waiver" }).click();
+      await visit.page.getByLabel(/^Package/).fill("six");
+      await visit.page.getByLabel(/^Versions/).fill("^1");
+      await visit.page.getByLabel(/^Reason/).fill("needed for the fair");
+      await visit.page.getByLabel(/^Owner/).fill("team blue");
+      await visit.page.getByRole("button", { name: "Ask for it" }).click();
+      await visit.page.getByText("no constraint of pypi").waitFor();
+    },
+  },
+  {
+    state: "waivers-grant",
+    mock: {},
+    open: { path: "waivers" },
+    reach: async (visit) => {
+      await visit.page.getByRole("button", { name: /^Grant the waiver of lodash/ }).click();
+      await dialog(visit);
+    },
+  },
+  {
+    state: "waivers-trouble",
+    mock: {},
+    open: { path: "waivers" },
+    expects: [/status of 500/],
+    reach: async (visit, { mock }) => {
+      await shown("waivers")(visit);
+      mock.fault = [500, "Accident", "the read model cannot be read"];
+      await visit.page.reload();
+      await shown("trouble")(visit);
+    },
+  },
+  { state: "holds", mock: {}, open: { path: "holds" }, reach: shown("waiting", "answered") },
+  { state: "holds-narrow", mock: {}, open: { path: "holds", width: 480, height: 860 }, reach: shown("waiting") },
+  { state: "holds-empty", mock: { firewall: { empty: true } }, open: { path: "holds" }, reach: shown("empty") },
+  {
+    state: "holds-read-only",
+    mock: { firewall: { scopes: ["rules:read"] } },
+    open: { path: "holds" },
+    reach: shown("waiting"),
+  },
+  {
+    state: "holds-forbidden",
+    mock: { firewall: { scopes: ["events:read"] } },
+    open: { path: "holds" },
+    reach: shown("forbidden"),
+  },
+  {
+    state: "holds-answer",
+    mock: {},
+    open: { path: "holds" },
+    reach: async (visit) => {
+      await visit.page.getByRole("button", { name: /^Allow lodash/ }).click();
+      await dialog(visit);
+    },
+  },
+  {
+    state: "holds-trouble",
+    mock: {},
+    open: { path: "holds" },
+    expects: [/status of 500/],
+    reach: async (visit, { mock }) => {
+      await shown("waiting")(visit);
+      mock.fault = [500, "Accident", "the log cannot be read"];
+      await visit.page.reload();
+      await shown("trouble")(visit);
+    },
+  },
+  { state: "profiles", mock: {}, open: { path: "profiles" }, reach: shown("profiles") },
+  { state: "profiles-narrow", mock: {}, open: { path: "profiles", width: 480, height: 860 }, reach: shown("profiles") },
+  { state: "profiles-empty", mock: { firewall: { empty: true } }, open: { path: "profiles" }, reach: shown("empty") },
+  {
+    state: "profiles-forbidden",
+    mock: { firewall: { scopes: ["events:read"] } },
+    open: { path: "profiles" },
+    reach: shown("forbidden"),
+  },
+  {
+    state: "profiles-change",
+    mock: {},
+    open: { path: "profiles" },
+    reach: async (visit) => {
+      await visit.page.getByRole("button", { name: "Change agent" }).click();
+      await dialog(visit);
+    },
+  },
+  {
+    state: "profiles-trouble",
+    mock: {},
+    open: { path: "profiles" },
+    expects: [/status of 500/],
+    reach: async (visit, { mock }) => {
+      await shown("profiles")(visit);
+      mock.fault = [500, "Accident", "the log cannot be read"];
+      await visit.page.reload();
+      await shown("trouble")(visit);
+    },
+  },
   { state: "sources", mock: {}, open: { path: "sources" }, reach: shown("parts-osv", "parts-openssf") },
   { state: "sources-history", mock: {}, open: { path: "sources?open=osv" }, reach: shown("visits-osv") },
   { state: "sources-narrow", mock: {}, open: { path: "sources", width: 480, height: 860 }, reach: shown("parts-osv") },

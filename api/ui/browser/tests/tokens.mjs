@@ -63,4 +63,36 @@ export default [
       assert.deepEqual(offered, ["registry:npm", "tokens:write"]);
     },
   },
+  {
+    name: "what a token has used of its quota stands beside it",
+    mock: {},
+    open: { path: "tokens" },
+    async run({ page }) {
+      const used = page.getByRole("list", { name: "What agent-7 has used" });
+      await used.waitFor();
+      assert.deepEqual(await used.getByRole("listitem").allTextContents(), [
+        "93 of 100 files this hour",
+        "131 of 400 files today",
+        "2 GB of 2 GB today",
+      ]);
+    },
+  },
+  {
+    name: "who may not see which profiles there are can write the name of one",
+    mock: { firewall: { scopes: ["tokens:write", "registry:npm"] } },
+    open: { path: "tokens" },
+    expects: [/status of 422/],
+    async run({ page }, { mock }) {
+      await page.getByRole("button", { name: "New token" }).click();
+      await page.getByLabel(/^Name/).fill("robot");
+      await page.getByLabel(/^Profile/).fill("none-such");
+      await page.getByRole("checkbox", { name: /registry:npm/ }).check();
+      await page.getByRole("button", { name: "Issue" }).click();
+      await page.getByText("there is no profile").waitFor();
+      await page.getByLabel(/^Profile/).fill("agent");
+      await page.getByRole("button", { name: "Issue" }).click();
+      await page.getByTestId("secret").waitFor();
+      assert.equal(mock.firewall.tokens[0].profile, "agent");
+    },
+  },
 ];

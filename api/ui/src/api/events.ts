@@ -28,6 +28,7 @@ export interface EventPage {
 /** The structural part of a query: what the server filters by. */
 export interface EventFilter {
   stream?: string | undefined;
+  principal?: string | undefined;
   kinds: string[];
   subsystems: string[];
 }
@@ -63,7 +64,7 @@ export async function getPage(
   signal?: AbortSignal,
 ): Promise<EventPage> {
   const answer = await ask(
-    `events${query({ ...range, stream: filter.stream, kind: filter.kinds.join(","), subsystem: filter.subsystems.join(",") })}`,
+    `events${query({ ...range, stream: filter.stream, principal: filter.principal, kind: filter.kinds.join(","), subsystem: filter.subsystems.join(",") })}`,
     { signal },
   );
   if (!isObject(answer)) throw new TypeError("a page of events is not an object");

@@ -3,7 +3,16 @@
 import type { Json } from "../json/exact";
 import { ask, lastWritten, query } from "./client";
 import { list, text } from "./events";
-import { maybe, object } from "./read";
+import { toQuota, type Quota } from "./profiles";
+import { maybe, number, object } from "./read";
+
+/** What a token has used of its profile's quota, by the hours and days of UTC. */
+export interface Used {
+  downloadsThisHour: number;
+  downloadsToday: number;
+  bytesToday: number;
+  quota: Quota;
+}
 
 export interface Token {
   id: string;
@@ -13,6 +22,9 @@ export interface Token {
   issuedBy: string;
   expiresAt: string | null;
   revokedAt: string | null;
+  profile: string | null;
+  /** `null` where nothing of it is counted. */
+  used: Used | null;
 }
 
 export async function getTokens(
@@ -28,9 +40,11 @@ export async function issueToken(
   name: string,
   scopes: string[],
   expiresInSeconds: number | undefined,
+  profile: string,
 ): Promise<{ name: string; secret: string }> {
   const body: { [key: string]: Json } = { name, scopes };
   if (expiresInSeconds !== undefined) body["expires_in_seconds"] = expiresInSeconds;
+  if (profile !== "") body["profile"] = profile;
   const answer = object(await ask("tokens", { method: "POST", body }), "the token");
   return { name: text(answer["name"]), secret: text(answer["secret"]) };
 }
@@ -49,5 +63,17 @@ function toToken(value: Json): Token {
     issuedBy: text(it["issued_by"]),
     expiresAt: maybe(it["expires_at"]),
     revokedAt: maybe(it["revoked_at"]),
+    profile: maybe(it["profile"]),
+    used: it["used"] === null || it["used"] === undefined ? null : toUsed(it["used"]),
+  };
+}
+
+function toUsed(value: Json): Used {
+  const it = object(value, "what a token has used");
+  return {
+    downloadsThisHour: number(it["downloads_this_hour"], "downloads_this_hour"),
+    downloadsToday: number(it["downloads_today"], "downloads_today"),
+    bytesToday: number(it["bytes_today"], "bytes_today"),
+    quota: toQuota(it["quota"]),
   };
 }

@@ -23,6 +23,7 @@ describe("query grammar", () => {
   it("keeps quoted words together and takes an open quote to the end", () => {
     expect(parseQuery('"too young" stream:"a b" "open').words).toEqual(["too young", "open"]);
     expect(parseQuery('stream:"a b"').filter.stream).toBe("a b");
+    expect(parseQuery('principal:"robot, 2"').filter.principal).toBe("robot, 2");
   });
 
   it("treats other colons as text, and asks about slips", () => {
@@ -32,10 +33,11 @@ describe("query grammar", () => {
     expect(parseQuery("kind:").problems[0]).toContain("needs a value");
     expect(parseQuery("stream:a stream:b").filter.stream).toBe("b");
     expect(parseQuery("stream:a stream:b").problems).toHaveLength(1);
+    expect(parseQuery("principal:a principal:b principal:b").problems).toHaveLength(1);
   });
 
   it("formats to something that parses to the same query", () => {
-    for (const text of ["", "six", "kind:A,B six subsystem:web", 'stream:"a b" "x y" kind:K']) {
+    for (const text of ["", "six", "kind:A,B six subsystem:web", 'stream:"a b" "x y" kind:K', 'principal:"robot 2" six']) {
       const query = parseQuery(text);
       expect(parseQuery(formatQuery(query))).toEqual({ ...query, problems: [] });
     }
@@ -49,6 +51,7 @@ describe("matching", () => {
     stream: "registry/rules",
     kind: "RuleAdded",
     subsystem: "registry",
+    meta: { principal: "robot 2" },
     payload: { package: "Six" },
   });
 
@@ -57,6 +60,8 @@ describe("matching", () => {
     expect(passes(parseQuery("subsystem:web").filter, event)).toBe(false);
     expect(passes(parseQuery("kind:Rule").filter, event)).toBe(false);
     expect(passes(parseQuery("stream:rules").filter, event)).toBe(false);
+    expect(passes(parseQuery('principal:"robot 2"').filter, event)).toBe(true);
+    expect(passes(parseQuery("principal:robot").filter, event)).toBe(false);
   });
 
   it("finds every word in stream, kind or payload", () => {
@@ -75,7 +80,7 @@ describe("suggestions", () => {
     suggest(text, caret, kinds, ["registry/rules"]).map(({ label }) => label);
 
   it("offers keys, then values of the key", () => {
-    expect(labels("")).toEqual(["subsystem:", "kind:", "stream:"]);
+    expect(labels("")).toEqual(["subsystem:", "kind:", "stream:", "principal:"]);
     expect(labels("su")).toEqual(["subsystem:"]);
     expect(labels("subsystem:")).toEqual(["registry", "web"]);
     expect(labels("stream:reg")).toEqual(["registry/rules"]);

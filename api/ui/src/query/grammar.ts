@@ -1,10 +1,10 @@
 // The one query grammar of URL, API and command line: `subsystem:registry kind:PackageBlocked stream:registry/rules six`.
-// `subsystem` and `kind` take comma lists and may repeat, `stream` is one prefix, quotes hold spaces together, and
-// whatever is left is free text: every word must occur in the stream, the kind or the payload.
+// `subsystem` and `kind` take comma lists and may repeat, `stream` is one prefix, `principal` one name, quotes hold
+// spaces together, and whatever is left is free text: every word must occur in the stream, the kind or the payload.
 
 import type { EventFilter } from "../api/events";
 
-export const KEYS = ["subsystem", "kind", "stream"] as const;
+export const KEYS = ["subsystem", "kind", "stream", "principal"] as const;
 export type Key = (typeof KEYS)[number];
 
 export interface Query {
@@ -42,10 +42,10 @@ export function parseQuery(text: string): Query {
       if (near) problems.push(`“${value}” is searched as text; did you mean “${near}:”?`);
       if (value !== "") words.push(value.toLowerCase());
     } else if (value === "") problems.push(`“${key}:” needs a value`);
-    else if (key === "stream") {
-      if (filter.stream !== undefined && filter.stream !== value)
-        problems.push("only one “stream:” prefix counts; the last one does");
-      filter.stream = value;
+    else if (key === "stream" || key === "principal") {
+      if (filter[key] !== undefined && filter[key] !== value)
+        problems.push(`only one “${key}:” counts; the last one does`);
+      filter[key] = value;
     } else {
       const list = key === "kind" ? filter.kinds : filter.subsystems;
       for (const item of value.split(",")) if (item !== "" && !list.includes(item)) list.push(item);
@@ -60,20 +60,31 @@ export function formatQuery({ filter, words }: Pick<Query, "filter" | "words">):
   if (filter.subsystems.length > 0) parts.push(`subsystem:${quoted(filter.subsystems.join(","))}`);
   if (filter.kinds.length > 0) parts.push(`kind:${quoted(filter.kinds.join(","))}`);
   if (filter.stream !== undefined) parts.push(`stream:${quoted(filter.stream)}`);
+  if (filter.principal !== undefined) parts.push(`principal:${quoted(filter.principal)}`);
   return [...parts, ...words.map(quoted)].join(" ");
 }
 
 /** Puts `key:value` in place of what the query said about `key`. */
 export function withKey(text: string, key: Key, value: string): string {
   const { filter, words } = parseQuery(text);
-  if (key === "stream") filter.stream = value;
+  if (key === "stream" || key === "principal") filter[key] = value;
   else if (key === "kind") filter.kinds = [value];
   else filter.subsystems = [value];
   return formatQuery({ filter, words });
 }
 
+/** The query for all that happened in somebody's name. */
+export function ofPrincipal(principal: string): string {
+  return formatQuery({ filter: { kinds: [], subsystems: [], principal }, words: [] });
+}
+
 export function sameFilter(a: EventFilter, b: EventFilter): boolean {
-  return a.stream === b.stream && a.kinds.join() === b.kinds.join() && a.subsystems.join() === b.subsystems.join();
+  return (
+    a.stream === b.stream &&
+    a.principal === b.principal &&
+    a.kinds.join() === b.kinds.join() &&
+    a.subsystems.join() === b.subsystems.join()
+  );
 }
 
 function quoted(value: string): string {

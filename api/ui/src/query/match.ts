@@ -6,6 +6,7 @@ import { stringifyExact } from "../json/exact";
 export function passes(filter: EventFilter, event: EventView): boolean {
   return (
     (filter.stream === undefined || event.stream.startsWith(filter.stream)) &&
+    (filter.principal === undefined || event.meta["principal"] === filter.principal) &&
     (filter.kinds.length === 0 || filter.kinds.includes(event.kind)) &&
     (filter.subsystems.length === 0 || filter.subsystems.includes(event.subsystem))
   );

@@ -15,6 +15,7 @@ const HINTS = {
   subsystem: "one or more sub-systems",
   kind: "one or more kinds of event",
   stream: "prefix of a stream",
+  principal: "in whose name",
 };
 
 export function suggest(
@@ -63,6 +64,7 @@ function candidates(
   kinds: readonly Kind[],
   streams: readonly string[],
 ): [string, string][] {
+  if (key === "principal") return [];
   if (key === "stream") return streams.map((stream) => [stream, "seen here"]);
   if (key === "kind") {
     const { subsystems } = parseQuery(text).filter;

@@ -26,7 +26,7 @@ export function Connection() {
       className="flex items-center gap-2.5 text-xs"
       title={leading ? "This tab holds the browser's event stream" : "Another tab holds the browser's event stream"}
     >
-      <svg aria-hidden width="92" height="16" className="hidden text-accent opacity-70 md:block">
+      <svg aria-hidden width="92" height="16" className="hidden text-accent opacity-70 2xl:block">
         {bars.map((count, index) => {
           const height = count === 0 ? 1 : Math.max(2, (count / peak) * 15);
           return (

@@ -42,6 +42,7 @@ const GRAMMAR: [string, string][] = [
   ["subsystem:registry,web", "any of these sub-systems"],
   ["kind:PackageBlocked", "this kind of event"],
   ["stream:registry/rules", "streams that begin so"],
+  ["principal:robot", "in the name of this token"],
   ['six "too young"', "free text in stream, kind or payload"],
 ];
 

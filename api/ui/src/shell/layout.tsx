@@ -115,7 +115,7 @@ function Tab({ to, label }: { to: (typeof PAGES)[number]["to"]; label: string })
     <Link
       to={to}
       activeOptions={{ exact: true, includeSearch: false }}
-      className="relative flex shrink-0 items-center px-2.5 text-soft hover:text-ink"
+      className="relative flex shrink-0 items-center px-2 text-soft hover:text-ink"
       activeProps={{
         className: "!text-ink font-medium after:absolute after:inset-x-2 after:bottom-0 after:h-0.5 after:bg-accent",
       }}

@@ -120,8 +120,12 @@ function Facts({ event, onNarrow }: { event: EventView; onNarrow: (key: Key, val
       <Fact name="recorded">
         {day(event.recordedAt)} {clock(event.recordedAt)} <span className="text-soft">{event.recordedAt}</span>
       </Fact>
+      {text(meta["principal"]) !== "" && (
+        <Fact name="principal">
+          <Narrow value={text(meta["principal"])} onClick={() => onNarrow("principal", text(meta["principal"]))} />
+        </Fact>
+      )}
       {[
-        ["principal", "principal"],
         ["actor", "actor"],
         ["event id", "event_id"],
         ["command", "command_id"],

@@ -1,7 +1,8 @@
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Copy } from "lucide-react";
 import { useState, type FormEvent } from "react";
 import { asProblem } from "../api/problem";
+import { getProfiles } from "../api/profiles";
 import { may } from "../api/session";
 import { issueToken } from "../api/tokens";
 import { Button, IconButton } from "../parts/button";
@@ -18,8 +19,15 @@ export function IssueDialog({ onClose }: { onClose: () => void }) {
   const [name, setName] = useState("");
   const [scopes, setScopes] = useState<string[]>([]);
   const [life, setLife] = useState("7776000");
+  const [profile, setProfile] = useState("");
+  const maySee = may(session, "rules:read");
+  const profiles = useQuery({
+    queryKey: ["profiles"],
+    queryFn: ({ signal }) => getProfiles(signal),
+    enabled: maySee,
+  });
   const issue = useMutation({
-    mutationFn: () => issueToken(name.trim(), scopes, life === "" ? undefined : Number(life)),
+    mutationFn: () => issueToken(name.trim(), scopes, life === "" ? undefined : Number(life), profile.trim()),
     onSuccess: () => client.invalidateQueries({ queryKey: ["tokens"] }),
   });
   const problem = issue.error ? asProblem(issue.error) : undefined;
@@ -70,6 +78,12 @@ export function IssueDialog({ onClose }: { onClose: () => void }) {
             problem={problem?.of("name")}
           />
           <Select visible label="It ends" value={life} choices={LIVES} onChoose={setLife} />
+          <ProfileField
+            names={maySee && !profiles.error ? (profiles.data ?? []).map(({ name }) => name) : undefined}
+            value={profile}
+            onChoose={setProfile}
+            problem={problem?.of("profile")}
+          />
         </div>
         <fieldset className="mt-3">
           <legend className="text-xs font-medium">What it may do</legend>
@@ -101,7 +115,7 @@ export function IssueDialog({ onClose }: { onClose: () => void }) {
           </div>
         </fieldset>
         <p role="alert" className="mt-2 min-h-5 text-xs text-bad">
-          {problem && !problem.of("name") ? problem.message : ""}
+          {problem && !problem.of("name") && !problem.of("profile") ? problem.message : ""}
         </p>
         <div className="mt-2 flex justify-end gap-2">
           <Button onClick={onClose}>Cancel</Button>
@@ -115,5 +129,36 @@ export function IssueDialog({ onClose }: { onClose: () => void }) {
         </div>
       </form>
     </Dialog>
+  );
+}
+
+interface ProfileFieldProps {
+  /** Those there are, where this session may see them. */
+  names: readonly string[] | undefined;
+  value: string;
+  onChoose: (name: string) => void;
+  problem: string | undefined;
+}
+
+/** The stricter policy that the token is judged by: chosen, or written by who may not see which there are. */
+function ProfileField({ names, value, onChoose, problem }: ProfileFieldProps) {
+  if (names === undefined)
+    return (
+      <Field
+        className="sm:col-span-2"
+        label="Profile"
+        hint="the stricter policy that it is judged by; none, without"
+        maxLength={40}
+        value={value}
+        onChange={({ target }) => onChoose(target.value)}
+        problem={problem}
+      />
+    );
+  const choices = [{ value: "", label: "none: judged as everybody is" }, ...names.map((name) => ({ value: name, label: name }))];
+  return (
+    <div className="sm:col-span-2">
+      <Select visible label="Profile" value={value} choices={choices} onChoose={onChoose} />
+      <p className="mt-0.5 text-xs text-bad empty:hidden">{problem}</p>
+    </div>
   );
 }

@@ -1,7 +1,7 @@
 // Tokens: who may pass, until when, and how to stop one.
 
 import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
-import { getRouteApi } from "@tanstack/react-router";
+import { getRouteApi, Link } from "@tanstack/react-router";
 import { Plus } from "lucide-react";
 import { useState } from "react";
 import { toast } from "sonner";
@@ -13,6 +13,8 @@ import { Confirm } from "../parts/confirm";
 import { Select } from "../parts/field";
 import { clock, day } from "../parts/format";
 import { Badge, HEAD, Nothing, Page, ROW } from "../parts/page";
+import { uses } from "../profiles/words";
+import { ofPrincipal } from "../query/grammar";
 import { useSession } from "../session/context";
 import { IssueDialog } from "./issue-dialog";
 
@@ -108,10 +110,10 @@ function stateOf({ revokedAt, expiresAt }: Token): "live" | "revoked" | "expired
 
 function Tokens({ tokens, onRevoke }: { tokens: readonly Token[]; onRevoke: (token: Token) => void }) {
   return (
-    <table data-testid="tokens" className="w-full min-w-[56rem] border-collapse text-left">
+    <table data-testid="tokens" className="w-full min-w-[68rem] border-collapse text-left">
       <thead className={HEAD}>
         <tr>
-          {["name", "state", "may", "issued", "ends"].map((name) => (
+          {["name", "state", "may", "profile and what is used", "issued", "ends"].map((name) => (
             <th key={name} scope="col">
               {name}
             </th>
@@ -127,7 +129,14 @@ function Tokens({ tokens, onRevoke }: { tokens: readonly Token[]; onRevoke: (tok
           return (
             <tr key={token.id} data-token={token.name} className={ROW}>
               <td>
-                <span className="font-medium">{token.name}</span>
+                <Link
+                  to="/"
+                  search={{ q: ofPrincipal(token.name) }}
+                  className="font-medium hover:underline"
+                  aria-label={`All that ${token.name} did`}
+                >
+                  {token.name}
+                </Link>
                 <code className="ml-2 text-2xs text-soft">{token.id}</code>
               </td>
               <td>
@@ -141,6 +150,9 @@ function Tokens({ tokens, onRevoke }: { tokens: readonly Token[]; onRevoke: (tok
                     </Badge>
                   ))}
                 </span>
+              </td>
+              <td className="py-1.5">
+                <ProfileOf token={token} />
               </td>
               <td className="whitespace-nowrap text-soft">
                 <Ago at={token.issuedAt} /> by {token.issuedBy}
@@ -166,5 +178,36 @@ function Tokens({ tokens, onRevoke }: { tokens: readonly Token[]; onRevoke: (tok
         })}
       </tbody>
     </table>
+  );
+}
+
+/** The profile that a token is judged by, and how much of its quota is used. */
+function ProfileOf({ token: { name, profile, used } }: { token: Token }) {
+  if (profile === null) return <span className="text-soft">none</span>;
+  return (
+    <>
+      <Link to="/profiles" className="font-mono text-xs text-accent underline">
+        {profile}
+      </Link>
+      {used !== null && (
+        <ul aria-label={`What ${name} has used`}>
+          {uses(used).map((use) => (
+            <li key={use.name} className="numbers mt-0.5 flex items-center gap-2 text-xs whitespace-nowrap">
+              <meter
+                aria-label={use.name}
+                value={use.share}
+                className="h-1.5 w-14 shrink-0"
+                low={0.8}
+                high={0.999}
+                optimum={0}
+              />
+              <span className={use.share === 1 ? "text-bad" : "text-soft"}>
+                {use.used} of {use.limit} {use.name}
+              </span>
+            </li>
+          ))}
+        </ul>
+      )}
+    </>
   );
 }

@@ -1,0 +1,65 @@
+import { useMutation } from "@tanstack/react-query";
+import { useState, type FormEvent } from "react";
+import { toast } from "sonner";
+import { asProblem } from "../api/problem";
+import { revokeWaiver, type Waiver } from "../api/waivers";
+import { Button } from "../parts/button";
+import { Dialog } from "../parts/dialog";
+import { Field } from "../parts/field";
+
+interface RevokeDialogProps {
+  waiver: Waiver;
+  onDone: () => void;
+  onClose: () => void;
+}
+
+/** Takes a waiver back, or says no to one that waits. */
+export function RevokeDialog({ waiver, onDone, onClose }: RevokeDialogProps) {
+  const [reason, setReason] = useState("");
+  const waits = waiver.state === "waiting";
+  const revoking = useMutation({
+    mutationFn: () => revokeWaiver(waiver.id, reason.trim()),
+    onSuccess: () => {
+      toast("The waiver is in force no more");
+      onClose();
+      onDone();
+    },
+  });
+  const problem = revoking.error ? asProblem(revoking.error) : undefined;
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (!revoking.isPending) revoking.mutate();
+  };
+  return (
+    <Dialog title={waits ? "Refuse the waiver?" : "Revoke the waiver?"} onClose={onClose} width="max-w-md">
+      <form onSubmit={submit} className="p-4">
+        <p className="leading-relaxed">
+          <code>
+            {waiver.package} {waiver.versions}
+          </code>{" "}
+          of {waiver.ecosystem} {waits ? "stays" : "is"} forbidden by whatever forbids it, on every instance within a second.
+          It cannot be given back; another can be asked for.
+        </p>
+        <Field
+          className="mt-3"
+          label="Reason"
+          hint="stands in the log"
+          autoFocus
+          maxLength={300}
+          value={reason}
+          onChange={({ target }) => setReason(target.value)}
+          problem={problem?.of("reason")}
+        />
+        <p role="alert" className="mt-2 min-h-5 text-xs text-bad">
+          {problem && !problem.of("reason") ? problem.message : ""}
+        </p>
+        <div className="mt-2 flex justify-end gap-2">
+          <Button onClick={onClose}>Keep as it is</Button>
+          <Button type="submit" look="danger" disabled={reason.trim() === "" || revoking.isPending}>
+            {waits ? "Refuse" : "Revoke"}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
