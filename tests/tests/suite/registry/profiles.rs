@@ -202,7 +202,7 @@ async fn profiles_come_from_the_configuration_and_the_command_line() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn who_leaves_the_token_out_on_this_machine_is_bound_by_the_profile_that_is_named_for_that() {
-    let profiles = "policy:\n  profiles:\n    - name: agent\n      min_age_hours: 900000\n";
+    let profiles = "policy:\n  profiles:\n    - name: agent\n      min_age_hours: 87600\n";
     for (auth, passes) in [("", true), ("auth:\n  loopback_profile: agent\n", false)] {
         let place = Place::on_a_test_database().await.upstream(&upstream());
         let place = place.setting(profiles).setting(auth);
