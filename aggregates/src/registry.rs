@@ -208,7 +208,10 @@ fn short(text: &str) -> String {
 pub(crate) mod testing {
     use std::cmp::Ordering;
 
-    use weir_events::registry::{Ecosystem, Mask};
+    use weir_events::{
+        registry::{Ecosystem, Mask, sighting::VersionsSeen},
+        timestamp::Timestamp,
+    };
 
     use super::*;
 
@@ -226,6 +229,20 @@ pub(crate) mod testing {
             };
             (left, order, right)
         })
+    }
+
+    /// What was seen of a package: each name, when, and whether that was the first look.
+    pub(crate) fn seen_of<'a>(
+        names: impl IntoIterator<Item = (&'a str, Timestamp, bool)>,
+    ) -> seen::State {
+        let mut state = seen::State::default();
+        for (name, seen_at, first_look) in names {
+            let (ecosystem, package) = (Ecosystem::Npm, "a".to_owned());
+            let names = vec![name.to_owned()];
+            let seen = VersionsSeen { ecosystem, package, names, first_look, seen_at };
+            seen::Watching::apply(&mut state, &seen.into());
+        }
+        state
     }
 
     /// The id of the `n`-th rule of a test: later numbers are younger.

@@ -119,8 +119,14 @@ impl Dossier {
     pub fn born_at(&self, candidate: &Candidate<'_>) -> Option<Born> {
         match &self.seen {
             Some(seen) => seen.born_at(self.ecosystem, candidate, self.now),
-            None => candidate.born_at().map(|at| Born { at, clock: Clock::Registry }),
+            None => candidate.published_at.map(|at| Born { at, clock: Clock::Registry }),
         }
+    }
+
+    /// Whether the age of a version counts, and nobody tells it.
+    #[must_use]
+    pub fn misses_age(&self, candidate: &Candidate<'_>) -> bool {
+        self.min_age_hours() > 0 && !self.is_tag(candidate) && self.born_at(candidate).is_none()
     }
 
     /// What sources say of the package.

@@ -56,8 +56,6 @@ pub struct Candidate<'a> {
     pub version: Option<&'a Version>,
     /// When it was published, as its registry says; of a version that consists of files, its newest.
     pub published_at: Option<Timestamp>,
-    /// When this Weir saw it first, where it was not there from the beginning.
-    pub first_seen_at: Option<Timestamp>,
     /// Which of its files is asked for, where a version consists of files.
     pub file: Option<File<'a>>,
     /// Whether what is asked for is known to have come later than its version.
@@ -110,19 +108,13 @@ impl<'a> Candidate<'a> {
     /// A version that was published at a time, if that is told.
     #[must_use]
     pub const fn published(version: Option<&'a Version>, published_at: Option<Timestamp>) -> Self {
-        Self { version, published_at, first_seen_at: None, file: None, late: false }
+        Self { version, published_at, file: None, late: false }
     }
 
     /// The same, of one of the files that the version consists of.
     #[must_use]
     pub const fn in_file(self, name: &'a str, times: FileTimes) -> Self {
         Self { file: Some(File { name, times }), ..self }
-    }
-
-    /// From when on its age counts: the later of the two clocks, for the one can be forged and the
-    /// other may not have been looking.
-    pub(super) fn born_at(&self) -> Option<Timestamp> {
-        self.published_at.max(self.first_seen_at)
     }
 }
 

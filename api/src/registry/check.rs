@@ -1,18 +1,25 @@
 //! What becomes of everything that a lock file, a bill of materials or a list of package URLs names.
 
+use std::sync::Arc;
+
 use axum::{
     Json,
     extract::{Request, State},
 };
+use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use tokio::{runtime::Handle, sync::Semaphore};
 use utoipa::ToSchema;
 use utoipa_axum::{router::OpenApiRouter, routes};
-use weir_aggregates::registry::profile::Asker;
+use weir_aggregates::registry::{dossier::Dossier, profile::Asker, seen::Seen};
 use weir_events::registry::Ecosystem;
-use weir_processors::registry::check::{
-    CheckFault, Component, Dated, Judged, Kind, Listing, MAX_ENTRIES, MAX_TEXT_BYTES, judge, read,
+use weir_processors::registry::{
+    check::{
+        CheckFault, Component, Dated, Judged, Kind, Listing, MAX_ENTRIES, MAX_TEXT_BYTES, judge,
+        read,
+    },
+    sightings::recall,
 };
 
 use super::explain::{ObjectionView, Outcome, profile_of};
@@ -31,6 +38,9 @@ const MAX_BODY_BYTES: usize = MAX_TEXT_BYTES + MAX_TEXT_BYTES / 4;
 
 /// How many versions are looked up before others may change what is known.
 const AT_ONCE: usize = 500;
+
+/// How many streams of sightings are read at once, where age counts.
+const RECALLED_AT_ONCE: usize = 8;
 
 /// Files that are checked at once: a large one takes many times its size.
 static PLACES: Semaphore = Semaphore::const_new(2);
@@ -97,8 +107,8 @@ pub struct Summary {
     allowed: usize,
     /// What could not be judged.
     not_judged: usize,
-    /// Those whose age would matter and is not told by the file: they are judged as if they were old
-    /// enough.
+    /// Those whose age would matter and is told neither by the file nor by our own clock: they are
+    /// judged as if they were old enough.
     age_unknown: usize,
 }
 
@@ -169,7 +179,7 @@ async fn check(
         let (kind, listing) = listing(asked)?;
         let profile = runtime.block_on(profile_of(&state, token.as_deref()))?;
         let asker = Asker { token: token.as_deref(), profile: profile.as_deref() };
-        judged(&state, kind, &listing, asker)
+        judged(&state, &runtime, kind, &listing, asker)
     };
     let checked = tokio::task::spawn_blocking(work).await;
     checked.map_err(|_| Problem::new(&INTERNAL, "the check broke off"))?.map(Json)
@@ -212,6 +222,7 @@ fn listing(asked: CheckRequest) -> Result<(Option<Kind>, Listing), Problem> {
 /// What becomes of it.
 fn judged(
     state: &ApiState,
+    runtime: &Handle,
     kind: Option<Kind>,
     listing: &Listing,
     asker: Asker<'_>,
@@ -230,8 +241,10 @@ fn judged(
                 |(it, _): &(&Component, _)| facts.about_for(it.ecosystem, &it.package, asker, now);
             some.iter().map(about).collect()
         };
-        for ((component, dated), dossier) in some.iter().zip(&dossiers) {
-            let judged = judge(dossier, component, *dated);
+        let names = some.iter().map(|(component, _)| component.package.as_str());
+        let seen = runtime.block_on(seen(state, names.zip(&dossiers)))?;
+        for (((component, dated), dossier), seen) in some.iter().zip(&dossiers).zip(seen) {
+            let judged = judge(dossier, seen, component, *dated);
             components.push(view(component, &judged, &mut summary));
         }
     }
@@ -242,6 +255,21 @@ fn judged(
     summary.not_judged = not_judged.len();
     let kind = kind.map(Kind::as_str);
     Ok(Checked { kind, summary, components, not_judged, policy_revision })
+}
+
+/// What our own clock says of packages, each where the age of its versions counts.
+async fn seen<'a>(
+    state: &ApiState,
+    packages: impl Iterator<Item = (&'a str, &'a Dossier)>,
+) -> Result<Vec<Arc<Seen>>, Problem> {
+    let one = |(package, dossier): (&'a str, &'a Dossier)| async move {
+        if !dossier.counts_age() {
+            return Ok(Arc::new(Seen::nothing()));
+        }
+        recall(state.door(), dossier.ecosystem(), package).await.map(Arc::new)
+    };
+    let all = stream::iter(packages).map(one).buffered(RECALLED_AT_ONCE);
+    Ok(all.try_collect().await?)
 }
 
 fn view(component: &Component, judged: &Judged, summary: &mut Summary) -> ComponentView {

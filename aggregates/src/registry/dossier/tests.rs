@@ -10,7 +10,7 @@ use crate::registry::{
     advisory::digest,
     facts::Facts,
     rule::RuleSet,
-    testing::{id, rule, rule_of},
+    testing::{id, rule, rule_of, seen_of},
     verdict::{FileTimes, RULES},
     version::Version,
 };
@@ -281,9 +281,15 @@ fn what_is_younger_than_it_must_be_does_not_pass_by_either_clock() {
         vec![EcosystemSettings { min_age_hours: 72, ..own(Ecosystem::Pypi) }];
     let dossier = given.dossier_for(None);
     let version = Version::parse(Ecosystem::Pypi, "2.0");
-    let judged = |published_at, first_seen_at| {
-        let candidate =
-            Candidate { first_seen_at, ..Candidate::published(Some(&version), published_at) };
+    let judged = |published_at, seen_at: Option<Timestamp>| {
+        let candidate = Candidate::published(Some(&version), published_at);
+        let dossier = match seen_at {
+            Some(at) => {
+                dossier.clone().seeing(Arc::new(Seen::Versions(seen_of([("2.0", at, false)]))))
+            }
+            None => dossier.clone(),
+        };
+        assert_eq!(dossier.misses_age(&candidate), published_at.or(seen_at).is_none());
         (dossier.judge(&candidate).allowed(), dossier.ripens_at(&candidate))
     };
     assert_eq!(judged(Some(ago(72)), None), (true, None));

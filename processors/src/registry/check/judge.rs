@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use weir_aggregates::registry::{
     dossier::Dossier,
+    seen::Seen,
     verdict::{Candidate, Objection, Verdict},
     version::Version,
 };
@@ -23,15 +24,30 @@ pub struct Judged {
     pub age_unknown: bool,
 }
 
-/// Judges a version by what is known about its package.
+/// Judges a version by what is known about its package, and by what our own clock says of it.
 #[must_use]
-pub fn judge(dossier: &Dossier, component: &Component, dated: Option<Dated>) -> Judged {
+pub fn judge(
+    dossier: &Dossier,
+    seen: Arc<Seen>,
+    component: &Component,
+    dated: Option<Dated>,
+) -> Judged {
     let version = Version::parse(component.ecosystem, &component.version);
-    let age_unknown = dated.is_none() && dossier.counts_age();
-    let published_at =
-        if age_unknown { Some(Timestamp::EPOCH) } else { dated.map(|it| it.published_at) };
+    let published_at = dated.map(|dated| dated.published_at);
     let late = dated.is_some_and(|dated| dated.late);
     let candidate = Candidate { late, ..Candidate::published(Some(&version), published_at) };
-    let verdict = dossier.judge(&candidate);
-    Judged { verdict, objections: dossier.objections(&candidate), age_unknown }
+    let judged = |dossier: &Dossier, candidate: &Candidate<'_>, age_unknown| {
+        let (verdict, objections) = (dossier.judge(candidate), dossier.objections(candidate));
+        Judged { verdict, objections, age_unknown }
+    };
+    if !dossier.counts_age() {
+        return judged(dossier, &candidate, false);
+    }
+    let seeing = dossier.clone().seeing(seen);
+    if seeing.misses_age(&candidate) {
+        // As old as can be, by the only clock that says so.
+        let old = Candidate { published_at: Some(Timestamp::EPOCH), ..candidate };
+        return judged(dossier, &old, true);
+    }
+    judged(&seeing, &candidate, false)
 }

@@ -1,9 +1,15 @@
+use std::sync::Arc;
+
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use weir_events::registry::Mask;
+use weir_aggregates::{
+    machine::Machine as _,
+    registry::seen::{Seen, State, Watching},
+};
+use weir_events::registry::{Mask, sighting::VersionsSeen};
 
 use super::*;
-use crate::registry::testing::{dossier, rule_of};
+use crate::registry::testing::{aged, dossier, rule_of};
 
 /// What a text names: the components, and what is not judged with why, each as one line.
 fn listed(kind: Kind, text: &str) -> (Vec<String>, Vec<String>) {
@@ -391,9 +397,35 @@ fn what_is_named_is_judged_and_its_age_only_where_it_is_told() {
         package: "left-pad".to_owned(),
         version: version.to_owned(),
     };
-    let judged = judge(&dossier, &component("1.2.0"), None);
+    let nothing = || Arc::new(Seen::nothing());
+    let judged = judge(&dossier, nothing(), &component("1.2.0"), None);
     assert!(!judged.verdict.allowed() && judged.objections.len() == 1 && !judged.age_unknown);
-    assert!(judge(&dossier, &component("1.3.0"), None).verdict.allowed());
+    assert!(judge(&dossier, nothing(), &component("1.3.0"), None).verdict.allowed());
+}
+
+#[test]
+fn a_version_is_as_old_as_our_own_clock_says_and_old_enough_where_no_clock_says_it() {
+    let hours = |n: i64| Timestamp::from_micros(1_795_824_000_000_000).plus_seconds(n * 3_600);
+    let (package, go) = ("example.com/m", Ecosystem::Go);
+    let dossier = aged(go, 72).about(go, package, None, hours(100));
+    let mut state = State::default();
+    for (name, seen_at) in [("v1.0.0", hours(28)), ("v1.1.0", hours(29))] {
+        let (ecosystem, package, names) = (go, package.to_owned(), vec![name.to_owned()]);
+        let seen = VersionsSeen { ecosystem, package, names, first_look: true, seen_at };
+        Watching::apply(&mut state, &seen.into());
+    }
+    let judged = |version: &str, published_at| {
+        let (ecosystem, package) = (go, package.to_owned());
+        let component = Component { ecosystem, package, version: version.to_owned() };
+        let seen = Arc::new(Seen::Versions(state.clone()));
+        let judged = judge(&dossier, seen, &component, published_at);
+        (judged.verdict.allowed(), judged.age_unknown)
+    };
+    let told = |n| Some(Dated { published_at: hours(n), late: false });
+    assert_eq!(judged("v1.0.0", None), (true, false));
+    assert_eq!(judged("v1.1.0", None), (false, false));
+    assert_eq!(judged("v1.1.0", told(0)), (false, false), "what its author says is nothing");
+    assert_eq!(judged("v1.2.0", told(99)), (true, true), "nor is it against it");
 }
 
 /// Any text, and what looks like a file of the kind.
