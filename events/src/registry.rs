@@ -239,6 +239,9 @@ pub struct PackageAllowed {
     /// Why it passed in spite of something that was said against it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub excuse: Option<Excuse>,
+    /// The profile that who asked is bound by, whether there is such a profile or not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub profile: Option<String>,
 }
 
 /// What was said against a version.
@@ -317,6 +320,9 @@ pub struct PackageBlocked {
     /// Whether it was added to its version later than the files that was released with.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub late: bool,
+    /// The profile that who asked is bound by, whether there is such a profile or not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub profile: Option<String>,
 }
 
 /// A list of versions was answered with some hidden or marked.

@@ -161,6 +161,7 @@ fn samples() -> Vec<codec::Encoded> {
             late: false,
             warning: None,
             excuse: None,
+            profile: None,
         }
         .into(),
         PackageBlocked {
@@ -176,6 +177,7 @@ fn samples() -> Vec<codec::Encoded> {
             evidence: None,
             published_at: None,
             late: false,
+            profile: None,
         }
         .into(),
         MetadataFiltered {
@@ -388,6 +390,7 @@ proptest! {
         let event = registry::Event::from(PackageBlocked {
             ecosystem: Ecosystem::Npm, package, version, file, source: "rules".to_owned(),
             rule_id: None, reason, mask: Mask::Mark, policy_revision: revision, evidence: None, published_at: None, late: false,
+            profile: None,
         });
         let encoded = event.encode().expect("bytes");
         let read = registry::Event::decode(encoded.kind, encoded.schema, &encoded.payload);

@@ -66,6 +66,7 @@ pub fn allowed(n: u64) -> Event {
         late: false,
         warning: None,
         excuse: None,
+        profile: None,
     };
     allowed.into()
 }
@@ -85,6 +86,7 @@ pub fn blocked(n: u64) -> Event {
         evidence: None,
         published_at: None,
         late: false,
+        profile: None,
     };
     blocked.into()
 }

@@ -51,6 +51,7 @@ pub(crate) fn blocked(n: usize) -> Result<NewEvent, Fault> {
         evidence: None,
         published_at: None,
         late: false,
+        profile: None,
     }
     .into();
     let meta = Meta {

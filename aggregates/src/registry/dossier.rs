@@ -64,6 +64,8 @@ pub struct Dossier {
     pub(super) bound: Option<Arc<CompiledProfile>>,
     /// What persons were asked for who asks, and said.
     pub(super) holds: Vec<Known>,
+    /// The name of the profile that would, and is gone.
+    pub(super) gone: Option<Arc<str>>,
 }
 
 impl Dossier {

@@ -257,6 +257,7 @@ impl Facts {
             reserved: self.reservations.holding(ecosystem, &package).cloned(),
             bound: None,
             holds: Vec::new(),
+            gone: None,
         }
     }
 

@@ -101,6 +101,19 @@ impl State {
         self.names.keys().map(AsRef::as_ref)
     }
 
+    /// What was seen up to a time.
+    #[must_use]
+    pub fn as_of(&self, at: Timestamp) -> Self {
+        let names = self.names.iter().filter(|(_, first)| first.at <= at);
+        Self { names: Arc::new(names.map(|(name, first)| (name.clone(), *first)).collect()) }
+    }
+
+    /// When something was seen the next time after this one.
+    #[must_use]
+    pub fn next_after(&self, at: Timestamp) -> Option<Timestamp> {
+        self.names.values().map(|first| first.at).filter(|seen_at| *seen_at > at).min()
+    }
+
     /// How many things were seen.
     #[must_use]
     pub fn len(&self) -> usize {
@@ -224,6 +237,13 @@ impl Seen {
         Self::Files(state.clone(), versions)
     }
 
+    /// How many things are known.
+    pub(super) fn len(&self) -> usize {
+        match self {
+            Self::Versions(state) | Self::Files(state, _) => state.len(),
+        }
+    }
+
     fn sight(&self, version: &Version) -> Sight {
         match self {
             Self::Versions(state) => {
@@ -326,11 +346,16 @@ pub enum Clock {
     Own,
 }
 
+/// Whether what is told as a version's time is further ahead than clocks are.
+pub(super) fn is_ahead(told: Timestamp, seen_at: Timestamp) -> bool {
+    told > seen_at.plus_seconds(MAX_AHEAD_SECONDS)
+}
+
 /// Whether what is told as a version's time can be it, for who saw it at a time.
 fn believed(ecosystem: Ecosystem, told: Timestamp, seen_at: Timestamp) -> bool {
     match ecosystem {
         Ecosystem::Pypi | Ecosystem::Npm | Ecosystem::Cargo => {
-            told >= BEGINNING && told <= seen_at.plus_seconds(MAX_AHEAD_SECONDS)
+            told >= BEGINNING && !is_ahead(told, seen_at)
         }
         // Who made it wrote it, or nobody told any.
         Ecosystem::Go | Ecosystem::Docker => false,

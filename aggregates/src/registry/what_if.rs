@@ -18,12 +18,16 @@ use self::{
 };
 use super::{
     dossier::Dossier,
+    seen::is_ahead,
     verdict::{Candidate, Verdict},
     version::Version,
 };
 
 /// How much is remembered: packages, and versions of them. Beyond it all is looked up anew.
 const MAX_KNOWN: usize = 200_000;
+
+/// How many names that were seen take as much room as one of those.
+const NAMES_AS_ONE: usize = 4;
 
 /// A decision on a download, as it was recorded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,6 +48,8 @@ pub struct Decision<'a> {
     pub principal: &'a str,
     /// The id of their token.
     pub token: Option<&'a str>,
+    /// The profile that bound them.
+    pub profile: Option<&'a str>,
     /// What was decided.
     pub outcome: Outcome,
 }
@@ -68,9 +74,10 @@ pub enum Outcome {
 /// What is known about a package, by the policy in force.
 #[derive(Debug, Clone)]
 pub struct About {
-    /// All of it, for who asked.
+    /// All of it, for who asked; with what our own clock says, where an age counts by it or by what is
+    /// tried.
     pub dossier: Dossier,
-    /// Whether others who ask may be told otherwise.
+    /// Whether others who ask under the same profile may be told otherwise.
     pub tells_tokens_apart: bool,
     /// From when on this holds.
     pub from: Timestamp,
@@ -86,9 +93,10 @@ pub struct Replay {
     packages: HashMap<String, Folder>,
     n_known: usize,
     key: String,
+    asker: String,
 }
 
-/// What is known about a package, for who asked: for all, under no name.
+/// What is known about a package, for who asked: under a profile, and with a token where that matters.
 #[derive(Debug, Default)]
 struct Folder {
     apart: bool,
@@ -121,7 +129,14 @@ impl Replay {
             packages: HashMap::new(),
             n_known: 0,
             key: String::new(),
+            asker: String::new(),
         }
+    }
+
+    /// What is tried.
+    #[must_use]
+    pub const fn trial(&self) -> &Trial {
+        &self.trial
     }
 
     /// Something else is known from now on: nothing that was looked up holds.
@@ -157,28 +172,28 @@ impl Replay {
         if self.n_known >= MAX_KNOWN {
             self.forget();
         }
-        let key = &mut self.key;
+        let (key, asker) = (&mut self.key, &mut self.asker);
         key.clear();
         key.push_str(decision.ecosystem.as_str());
         key.push('\n');
         key.push_str(decision.package);
-        let token = |apart: bool| decision.token.filter(|_| apart).unwrap_or_default();
         let holds = |known: &Known| known.from <= decision.at && decision.at < known.until;
-        let remembered = self
-            .packages
-            .get(key)
-            .is_some_and(|folder| folder.known.get(token(folder.apart)).is_some_and(holds));
+        let remembered = self.packages.get(key).is_some_and(|folder| {
+            asked(asker, decision, folder.apart);
+            folder.known.get(asker.as_str()).is_some_and(holds)
+        });
         if !remembered {
             let About { dossier: in_force, tells_tokens_apart, from, until } = about()?;
             let tried = in_force.tried(&self.trial, decision.package);
+            self.n_known += 1 + in_force.seen.as_ref().map_or(0, |seen| seen.len() / NAMES_AS_ONE);
             let known = Known { in_force, tried, from, until, versions: HashMap::new() };
             let folder = self.packages.entry(key.clone()).or_default();
             folder.apart = tells_tokens_apart;
-            folder.known.insert(token(tells_tokens_apart).into(), known);
-            self.n_known += 1;
+            asked(asker, decision, tells_tokens_apart);
+            folder.known.insert(asker.as_str().into(), known);
         }
         let known = self.packages.get_mut(key);
-        let known = known.and_then(|folder| folder.known.get_mut(token(folder.apart)));
+        let known = known.and_then(|folder| folder.known.get_mut(asker.as_str()));
         let Some(known) = known else { return Ok(()) };
         let (effect, n_new) = known.judge(decision, key);
         self.n_known += n_new;
@@ -193,13 +208,16 @@ impl Known {
     /// What came of a decision, and how much more is remembered now.
     fn judge(&mut self, decision: &Decision<'_>, key: &mut String) -> (Option<&Effect>, usize) {
         let Decision { ecosystem, version, published_at, late, at, .. } = *decision;
-        written(key, published_at, late, version);
+        // One that is ahead of the clock of the day is believed by nobody, and may be later on.
+        let ahead = published_at.is_some_and(|told| is_ahead(told, at));
+        written(key, published_at, [(late, '+'), (ahead, '>')], version);
         let parse = || version.map(|text| Version::parse(ecosystem, text));
         let mut n_new = 0;
         if !self.versions.contains_key(key) {
             let parsed = parse();
             let candidate = decision.candidate(parsed.as_ref());
-            let ripe_at = [&self.in_force, &self.tried].map(|it| it.ripe_at(&candidate));
+            let ripe_at = [&self.in_force, &self.tried];
+            let ripe_at = ripe_at.map(|it| it.at(at).ripe_at(&candidate));
             self.versions.insert(key.clone(), Judged { ripe_at, ..Judged::default() });
             n_new = 1;
         }
@@ -215,35 +233,49 @@ impl Known {
         let effect = slot.get_or_insert_with(|| {
             let parsed = parse();
             let candidate = decision.candidate(parsed.as_ref());
-            let counts_age = self.in_force.counts_age() || self.tried.counts_age();
-            let [before, after] =
-                [&self.in_force, &self.tried].map(|dossier| judge(dossier, &candidate, at));
-            Effect::of(&before, &after, counts_age && published_at.is_none())
+            let of_the_day = [&self.in_force, &self.tried].map(|dossier| dossier.at(at));
+            let [before, after] = of_the_day.each_ref().map(|dossier| dossier.judge(&candidate));
+            let age_unknown = of_the_day.iter().any(|dossier| dossier.misses_age(&candidate));
+            Effect::of(&before, &after, age_unknown)
         });
         (Some(effect), n_new)
     }
 }
 
-/// Writes down a version and its time: a number or a dash, a plus where it came late, then the version
-/// or nothing. No two that differ are written alike.
-fn written(key: &mut String, published_at: Option<Timestamp>, late: bool, version: Option<&str>) {
+/// Writes down who asked, as far as it matters: the profile or nothing, then the token or nothing. No two
+/// that differ are written alike: the id of a token has one line.
+fn asked(key: &mut String, decision: &Decision<'_>, tells_tokens_apart: bool) {
+    key.clear();
+    if let Some(profile) = decision.profile {
+        key.push_str(profile);
+        key.push('\n');
+    }
+    key.push_str(decision.token.filter(|_| tells_tokens_apart).unwrap_or_default());
+}
+
+/// Writes down a version and its time: a number or a dash, a sign for what else holds of it (that it came
+/// late, that its time is ahead of the clock), then the version or nothing. No two that differ are written
+/// alike.
+fn written(
+    key: &mut String,
+    published_at: Option<Timestamp>,
+    signs: [(bool, char); 2],
+    version: Option<&str>,
+) {
     key.clear();
     match published_at {
         Some(at) => key.push_str(&at.micros().to_string()),
         None => key.push('-'),
     }
-    if late {
-        key.push('+');
+    for (holds, sign) in signs {
+        if holds {
+            key.push(sign);
+        }
     }
     if let Some(version) = version {
         key.push('\n');
         key.push_str(version);
     }
-}
-
-/// Judges as of when the file was asked for: what is old enough now was too young once.
-fn judge(dossier: &Dossier, candidate: &Candidate<'_>, at: Timestamp) -> Verdict {
-    if dossier.counts_age() { dossier.at(at).judge(candidate) } else { dossier.judge(candidate) }
 }
 
 impl Effect {

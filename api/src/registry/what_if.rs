@@ -104,7 +104,7 @@ async fn what_if(
     let now = state.door().now();
     let since = now.plus_seconds(-SECONDS_A_DAY * i64::try_from(days).unwrap_or_default());
     let what = WhatIf { trial, by, since, now, max_rows: MAX_ROWS };
-    let trying = Trying::begin(state.log(), state.packages().policy()?, what).await?;
+    let trying = Trying::begin(state.door(), state.packages().policy()?, what).await?;
     let told = lines::Told { days, since, by, limit };
     let lines = Lines::of(state, trying, told, place);
     let mut answer = Body::from_stream(lines.stream()).into_response();
@@ -125,6 +125,7 @@ impl From<WhatIfFault> for Problem {
     fn from(fault: WhatIfFault) -> Self {
         match fault {
             WhatIfFault::Read(fault) => fault.into(),
+            WhatIfFault::Sightings(fault) => fault.into(),
             WhatIfFault::Policy(unreadable) => Self::new(&NO_PACKAGES, unreadable.to_string()),
             fault @ WhatIfFault::Undecodable { .. } => Self::new(&NO_PACKAGES, fault.to_string()),
             fault @ WhatIfFault::Broken => Self::new(&INTERNAL, fault.to_string()),

@@ -28,6 +28,7 @@ pub fn allowed(artifact: &Artifact, dossier: &Dossier, verdict: &Verdict) -> Pac
             Verdict::Excused(excuse) => Some(excused(excuse)),
             Verdict::Allow | Verdict::Warn(_) | Verdict::Block(_) => None,
         },
+        profile: dossier.asked_under().map(str::to_owned),
     }
 }
 
@@ -54,6 +55,7 @@ pub fn blocked(artifact: &Artifact, dossier: &Dossier, objection: &Objection) ->
         }),
         published_at: artifact.published_at,
         late: dossier.is_late(&artifact.candidate()),
+        profile: dossier.asked_under().map(str::to_owned),
     }
 }
 
@@ -78,6 +80,7 @@ pub fn reserved(
         published_at: None,
         late: false,
         evidence: None,
+        profile: dossier.asked_under().map(str::to_owned),
     }
 }
 

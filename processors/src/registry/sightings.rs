@@ -133,14 +133,27 @@ impl Sightings {
 /// What the log knows of when the versions of a package, given by its normalised name, were seen
 /// first. For those who explain: nothing is recorded.
 pub async fn recall(door: &Door, ecosystem: Ecosystem, package: &str) -> Result<Seen, DoorFault> {
+    Ok(told(ecosystem, package, state(door, ecosystem, package).await?))
+}
+
+/// All that was seen of a package, given by its normalised name.
+pub(super) async fn state(
+    door: &Door,
+    ecosystem: Ecosystem,
+    package: &str,
+) -> Result<State, DoorFault> {
     // What can have no stream was never recorded in one.
-    let Ok(stream) = seen::stream(ecosystem, package) else { return Ok(Seen::nothing()) };
-    let (state, _) = door.load::<Watching>(&stream).await?;
+    let Ok(stream) = seen::stream(ecosystem, package) else { return Ok(State::default()) };
+    Ok(door.load::<Watching>(&stream).await?.0)
+}
+
+/// What that says of its versions.
+pub(super) fn told(ecosystem: Ecosystem, package: &str, state: State) -> Seen {
     if ecosystem != Ecosystem::Pypi {
-        return Ok(Seen::Versions(state));
+        return Seen::Versions(state);
     }
     let files = files_of(package, &state);
-    Ok(Seen::of_files(&state, named(&files), named(&files)))
+    Seen::of_files(&state, named(&files), named(&files))
 }
 
 #[cfg(test)]

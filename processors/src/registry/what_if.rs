@@ -6,11 +6,14 @@
 //! By the facts as they stood, it says what the policy would have done then: the facts are folded from
 //! the first event on, beside the decisions.
 //!
-//! Judged is what all tokens are judged by. What a quota refuses is not looked at; the profile of a token
-//! is not known here, and an age goes by what the registry told.
+//! Each is judged as the door judges: under the profile that bound who asked, and by our own clock where
+//! an age counts. A decision that is older than its field for the profile is judged under none. What a
+//! quota refuses is not looked at; an image that was asked for by a tag is judged by that tag, which has
+//! no age, and where it was asked for by its digest, by that.
 
 pub mod candidate;
 mod glance;
+mod memory;
 
 use std::time::Duration;
 
@@ -18,13 +21,11 @@ use tokio::time::Instant;
 use weir_aggregates::registry::{
     facts::Facts,
     name::normalise,
+    profile::Asker,
     what_if::{About, Decision, Replay, difference::Difference, trial::Trial},
 };
 use weir_events::{
-    codec::CodecFault,
-    envelope::Recorded,
-    position::Position,
-    registry::{Ecosystem, Event},
+    codec::CodecFault, envelope::Recorded, position::Position, registry::Event,
     timestamp::Timestamp,
 };
 use weir_log::{
@@ -32,8 +33,12 @@ use weir_log::{
     read::{ReadFault, kinds::Sparse},
 };
 
-use self::glance::{Glance, Seen};
+use self::{
+    glance::{Glance, Seen},
+    memory::Memory,
+};
 use super::policy::{Policy, Unreadable};
+use crate::door::{Door, DoorFault};
 
 /// How much earlier than asked for the log is looked at: clocks of instances differ.
 const SKEW_SECONDS: i64 = 600;
@@ -107,6 +112,9 @@ pub enum WhatIfFault {
         #[source]
         cause: CodecFault,
     },
+    /// What our own clock said cannot be read.
+    #[error("could not read when versions were seen first")]
+    Sightings(#[from] DoorFault),
     /// The judging broke off.
     #[error("the judging broke off")]
     Broken,
@@ -144,8 +152,9 @@ pub struct Trying {
 
 impl Trying {
     /// Begins: up to what the log holds now.
-    pub async fn begin(log: &Log, policy: &Policy, what: WhatIf) -> Result<Self, WhatIfFault> {
+    pub async fn begin(door: &Door, policy: &Policy, what: WhatIf) -> Result<Self, WhatIfFault> {
         let WhatIf { trial, by, since, now, max_rows } = what;
+        let (log, memory) = (door.log(), Memory::of(door));
         let last = log.head();
         let (facts, first, ranges) = match by {
             By::Today => {
@@ -157,7 +166,7 @@ impl Trying {
                 (then, Position::START, DECISIONS_AND_FACTS.to_vec())
             }
         };
-        let work = Work { replay: Replay::of(trial, max_rows), known: facts, since };
+        let work = Work { replay: Replay::of(trial, max_rows), known: facts, memory, since };
         let reached = Reached { first, upto: first, last };
         Ok(Self { log: log.clone(), ranges, reached, page: None, work })
     }
@@ -205,6 +214,7 @@ impl Trying {
 struct Work {
     replay: Replay,
     known: Known,
+    memory: Memory,
     since: Timestamp,
 }
 
@@ -260,24 +270,33 @@ impl Work {
             }
             Seen::Decision(decision) => decision,
         };
-        let Self { replay, known, .. } = self;
-        replay.judge(&decision, || known.about(&decision))
+        let Self { replay, known, memory, .. } = self;
+        let ages = replay.trial().counts_age(decision.ecosystem);
+        replay.judge(&decision, || {
+            let about = known.about(&decision)?;
+            if !ages && !about.dossier.counts_age() {
+                return Ok(about);
+            }
+            Ok(match known {
+                Known::Today(..) => memory.by_today(about, &decision)?,
+                Known::Then(_) => memory.by_then(about, &decision)?,
+            })
+        })
     }
 }
 
 impl Known {
     fn about(&mut self, decision: &Decision<'_>) -> Result<About, WhatIfFault> {
-        let Decision { ecosystem, package, token, at, .. } = *decision;
         match self {
             Self::Today(policy, now) => {
                 let facts = policy.facts()?;
                 let (from, until) = (Timestamp::EPOCH, Timestamp::from_micros(i64::MAX));
-                Ok(about(&facts, (ecosystem, package, token), *now, from, until))
+                Ok(about(&facts, decision, *now, from, until))
             }
             Self::Then(past) => {
-                let facts = past.settled();
+                let (facts, at) = (past.settled(), decision.at);
                 let until = facts.holds_until(at).unwrap_or(Timestamp::from_micros(i64::MAX));
-                Ok(about(facts, (ecosystem, package, token), at, at, until))
+                Ok(about(facts, decision, at, at, until))
             }
         }
     }
@@ -285,12 +304,13 @@ impl Known {
 
 fn about(
     facts: &Facts,
-    (ecosystem, package, token): (Ecosystem, &str, Option<&str>),
+    decision: &Decision<'_>,
     now: Timestamp,
     from: Timestamp,
     until: Timestamp,
 ) -> About {
-    let dossier = facts.about(ecosystem, package, token, now);
+    let Decision { ecosystem, package, token, profile, .. } = *decision;
+    let dossier = facts.about_for(ecosystem, package, Asker { token, profile }, now);
     let tells_tokens_apart = facts.tells_tokens_apart(ecosystem, &normalise(ecosystem, package));
     About { dossier, tells_tokens_apart, from, until }
 }

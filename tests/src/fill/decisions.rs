@@ -140,6 +140,7 @@ fn download(of: u64, version: u64) -> Event {
         late: false,
         warning: None,
         excuse: None,
+        profile: None,
     };
     allowed.into()
 }

@@ -34,6 +34,8 @@ pub struct Asker<'a> {
 pub struct CompiledProfile {
     /// What it says.
     pub profile: Profile,
+    /// The settings without it.
+    own: Arc<Settings>,
     settings: Arc<Settings>,
     digest: Hash,
 }
@@ -41,10 +43,16 @@ pub struct CompiledProfile {
 impl CompiledProfile {
     /// Makes a profile ready, over these settings.
     #[must_use]
-    pub fn new(profile: &Profile, settings: &Settings) -> Self {
-        let settings = tightened(settings, profile);
+    pub fn new(profile: &Profile, own: &Arc<Settings>) -> Self {
+        let settings = tightened(own, profile);
         let digest = blake3::hash(format!("{profile:?} {settings:?}").as_bytes());
-        Self { profile: profile.clone(), settings: Arc::new(settings), digest }
+        let (profile, own) = (profile.clone(), Arc::clone(own));
+        Self { profile, own, settings: Arc::new(settings), digest }
+    }
+
+    /// The settings as they would hold under it, if they were others without it.
+    pub(in crate::registry) fn over(&self, change: impl FnOnce(&Settings) -> Settings) -> Settings {
+        tightened(&change(&self.own), &self.profile)
     }
 }
 
@@ -100,6 +108,12 @@ impl Dossier {
         self.bound.as_ref().map(|bound| &bound.profile)
     }
 
+    /// The name of the profile that binds who asks, whether there is such a profile or not.
+    #[must_use]
+    pub fn asked_under(&self) -> Option<&str> {
+        self.profile().map(|profile| profile.name.as_str()).or(self.gone.as_deref())
+    }
+
     /// The same, by a profile's settings.
     fn under(mut self, profile: &Arc<CompiledProfile>) -> Self {
         self.settings = Arc::clone(&profile.settings);
@@ -116,6 +130,7 @@ impl Dossier {
         let (source, mask) = (PROFILE.to_owned(), Mask::DenyOnly);
         self.unread =
             Some(Arc::new(Objection { source, reason, mask, rule_id: None, cited: None }));
+        self.gone = Some(name.into());
         self.rekeyed(b"no profile", name.as_bytes())
     }
 

@@ -177,12 +177,13 @@ pub struct Difference {
     /// Those that the policy in force answers otherwise than they were answered: it was another then,
     /// or what it goes by was not known.
     pub n_answered_otherwise: u64,
-    /// Those whose age counts and was told by nobody: they are too young, as they would be.
+    /// Those whose age counts and was told by nobody, not even by our own clock: they are too young, as
+    /// they would be.
     pub n_age_unknown: u64,
     /// Those whose version no file name told: whatever is said of the package is said of them.
     pub n_version_unknown: u64,
     /// Refusals that no policy is about: of what was not there as of the time that was asked for, of who
-    /// had their quota, or whose profile is gone. They are not judged.
+    /// had their quota, of a digest that changed. They are not judged.
     pub n_outside: u64,
     /// Decisions that this build cannot read.
     pub n_unreadable: u64,

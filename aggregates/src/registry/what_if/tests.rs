@@ -8,6 +8,7 @@ use weir_events::registry::{
     Mask, Rule,
     advisory::{Advisory, AdvisoryPublished, Affected, Class, End, Severity, Window},
     policy::{EcosystemSettings, Floor, Mode, Settings, SettingsChanged, Waiver, WaiverGranted},
+    profile::{Profile, ProfileSet},
 };
 
 use super::{
@@ -18,14 +19,17 @@ use super::{
 use crate::registry::{
     advisory::digest,
     facts::Facts,
+    profile::Asker,
     rule::RuleSet,
+    seen::{Seen, State},
     settings::default_of,
-    testing::{id, rule_of},
+    testing::{id, rule_of, seen_of},
 };
 
 const HOUR: i64 = 3_600;
 const NPM: Ecosystem = Ecosystem::Npm;
-const NOW: Timestamp = Timestamp::EPOCH.plus_seconds(20_000 * HOUR);
+/// Some time in 2026.
+const NOW: Timestamp = Timestamp::EPOCH.plus_seconds(495_000 * HOUR);
 const ALL: usize = 1_000;
 
 fn ago(hours: i64) -> Timestamp {
@@ -55,13 +59,16 @@ fn advisory(n: usize, from: &str, severity: Severity) -> Advisory {
     advisory
 }
 
-/// What is in force.
+/// What is in force, and what our own clock says of every package: version, time, whether that was the
+/// first look.
 #[derive(Debug, Clone, Default)]
 struct Given {
     rules: Vec<Rule>,
     advisories: Vec<Advisory>,
     waivers: Vec<Waiver>,
+    profiles: Vec<Profile>,
     settings: Settings,
+    seen: Vec<(String, Timestamp, bool)>,
 }
 
 impl Given {
@@ -76,8 +83,16 @@ impl Given {
             let granted = WaiverGranted { waiver: waiver.clone(), requested_by, granted_by };
             facts.apply(4, &granted.into());
         }
+        for profile in &self.profiles {
+            facts.apply(5, &ProfileSet { profile: profile.clone() }.into());
+        }
         facts.settle();
         facts
+    }
+
+    /// What was seen of every package.
+    fn seen(&self) -> State {
+        seen_of(self.seen.iter().map(|(name, at, first_look)| (name.as_str(), *at, *first_look)))
     }
 }
 
@@ -113,6 +128,7 @@ struct Made {
     late: bool,
     at: Timestamp,
     token: &'static str,
+    profile: Option<&'static str>,
     outcome: Outcome,
 }
 
@@ -127,6 +143,7 @@ impl Made {
             at: self.at,
             principal: "ci",
             token: Some(self.token),
+            profile: self.profile,
             outcome: self.outcome,
         }
     }
@@ -134,15 +151,8 @@ impl Made {
 
 fn made(package: &'static str, version: &str, at: Timestamp) -> Made {
     let version = Some(version.to_owned());
-    Made {
-        package,
-        version,
-        published_at: None,
-        late: false,
-        at,
-        token: "0a",
-        outcome: Outcome::Allowed,
-    }
+    let (published_at, profile, outcome) = (None, None, Outcome::Allowed);
+    Made { package, version, published_at, late: false, at, token: "0a", profile, outcome }
 }
 
 /// By whose facts it is judged.
@@ -153,22 +163,28 @@ enum By {
 }
 
 /// Whoever is asked what is known, of the past or of now.
-fn about(facts: &Facts, by: By, decision: &Decision<'_>) -> About {
-    let now = if by == By::Today { NOW } else { decision.at };
-    let ends = facts.holds_until(now).filter(|_| by == By::Then);
-    About {
-        dossier: facts.about(NPM, decision.package, decision.token, now),
-        tells_tokens_apart: facts.tells_tokens_apart(NPM, decision.package),
-        from: if by == By::Today { Timestamp::EPOCH } else { decision.at },
-        until: ends.unwrap_or(Timestamp::from_micros(i64::MAX)),
-    }
+fn about(facts: &Facts, seen: &State, by: By, decision: &Decision<'_>) -> About {
+    let (at, asker) = (decision.at, Asker { token: decision.token, profile: decision.profile });
+    let about = |now| facts.about_for(NPM, decision.package, asker, now);
+    let tells_tokens_apart = facts.tells_tokens_apart(NPM, decision.package);
+    let (dossier, seen, from, until) = match by {
+        By::Today => (about(NOW), seen.clone(), Timestamp::EPOCH, None),
+        By::Then => {
+            let until = facts.holds_until(at).into_iter().chain(seen.next_after(at)).min();
+            (about(at), seen.as_of(at), at, until)
+        }
+    };
+    let dossier = dossier.seeing(Arc::new(Seen::Versions(seen)));
+    let until = until.unwrap_or(Timestamp::from_micros(i64::MAX));
+    About { dossier, tells_tokens_apart, from, until }
 }
 
 fn replay(given: &Given, tried: &Tried, by: By, decisions: &[Made], max_rows: usize) -> Replay {
-    let (facts, mut replay) = (given.facts(), Replay::of(tried.trial(), max_rows));
+    let (facts, seen) = (given.facts(), given.seen());
+    let mut replay = Replay::of(tried.trial(), max_rows);
     for made in decisions {
         let decision = made.decision();
-        let about = || Ok::<_, Infallible>(about(&facts, by, &decision));
+        let about = || Ok::<_, Infallible>(about(&facts, &seen, by, &decision));
         match replay.judge(&decision, about) {
             Ok(()) => {}
         }
@@ -250,6 +266,52 @@ fn an_age_is_that_of_the_day_and_one_that_nobody_tells_is_too_young() {
 }
 
 #[test]
+fn an_age_goes_by_our_own_clock_and_what_was_not_seen_yet_was_not_known() {
+    let own = EcosystemChanges { min_age_hours: Some(72), ..EcosystemChanges::default() };
+    let changes = Changes { ecosystems: [(NPM, own)].into(), ..Changes::default() };
+    let tried = Tried { changes, ..Tried::default() };
+    let seen = vec![("1.0.0".to_owned(), ago(100), false)];
+    let given = Given { seen, ..Given::default() };
+    // Its registry says it is old; it was not there before our first sight of it.
+    let old = |at| Made { published_at: Some(ago(500)), ..made("a", "1.0.0", at) };
+    let past = [old(ago(101)), old(ago(100)), old(ago(29)), old(ago(28))];
+    for (by, told_of) in [(By::Today, [4, 3, 0]), (By::Then, [4, 2, 0])] {
+        assert_eq!(told(&replay(&given, &tried, by, &past, ALL)), told_of, "{by:?}");
+    }
+}
+
+#[test]
+fn who_is_bound_by_a_profile_is_judged_by_the_stricter_of_it_and_what_is_tried() {
+    let profiles = vec![agents(48, None)];
+    let given = Given { profiles, ..Given::default() };
+    let under = |profile, hours| Made {
+        published_at: Some(ago(hours)),
+        profile,
+        ..made("a", "1.0.0", NOW)
+    };
+    let past: Vec<_> = [None, Some("agents"), Some("gone")]
+        .into_iter()
+        .flat_map(|profile| [20, 40, 60, 80].map(|hours| under(profile, hours)))
+        .collect();
+    let refused = |hours| {
+        let own = EcosystemChanges { min_age_hours: hours, ..EcosystemChanges::default() };
+        let changes = Changes { ecosystems: [(NPM, own)].into(), ..Changes::default() };
+        let tried = Tried { changes, ..Tried::default() };
+        let replay = replay(&given, &tried, By::Today, &past, ALL);
+        let found = replay.difference();
+        (found.in_force.n_refused, found.tried.n_refused)
+    };
+    // Whose profile is gone gets nothing; an age below that of the profile changes nothing for it.
+    assert_eq!(refused(None), (6, 6));
+    assert_eq!(refused(Some(24)), (6, 7));
+    assert_eq!(refused(Some(72)), (6, 10));
+}
+
+fn agents(min_age_hours: u32, severity_floor: Option<Severity>) -> Profile {
+    Profile { name: "agents".to_owned(), min_age_hours, severity_floor, ..Profile::default() }
+}
+
+#[test]
 fn a_table_that_is_full_still_counts() {
     let tried = Tried { rules: vec![rule_of(NPM, 2, "*", "*", Mask::Mark)], ..Tried::default() };
     let past: Vec<_> = (0..5).map(|n| made("a", &format!("1.0.{n}"), ago(n))).collect();
@@ -303,8 +365,15 @@ fn any_given() -> impl Strategy<Value = Given> {
     let settings =
         (any_mode(), prop::sample::select(vec![0_u32, 24]), any::<bool>(), any_severity());
     let waivers = prop::collection::vec(any_waiver(), 0..3);
-    (any_rules(0..10), advisories, waivers, settings).prop_map(
-        |(rules, said, waivers, settings)| {
+    let profile = (prop::sample::select(vec![0_u32, 48]), prop::option::of(any_severity()));
+    let profile = (profile, prop::option::of(any_mode()))
+        .prop_map(|((hours, floor), mode)| Profile { mode, ..agents(hours, floor) });
+    let profiles = prop::collection::vec(profile, 0..2);
+    let seen = ("[0-3]\\.[0-3]\\.0", -30_i64..70, any::<bool>());
+    let seen = seen.prop_map(|(version, hours, first_look)| (version, ago(hours), first_look));
+    let seen = prop::collection::vec(seen, 0..8);
+    (any_rules(0..10), advisories, waivers, settings, profiles, seen).prop_map(
+        |(rules, said, waivers, settings, profiles, seen)| {
             let said = said.iter().enumerate();
             let (mode, min_age_hours, fix_exemption, floor) = settings;
             let own = EcosystemSettings { mode, min_age_hours, fix_exemption, ..default_of(NPM) };
@@ -315,7 +384,7 @@ fn any_given() -> impl Strategy<Value = Given> {
             };
             let advisories =
                 said.map(|(n, (from, severity))| advisory(n, from, *severity)).collect();
-            Given { rules, advisories, waivers, settings }
+            Given { rules, advisories, waivers, profiles, settings, seen }
         },
     )
 }
@@ -349,17 +418,21 @@ fn any_tried() -> impl Strategy<Value = Tried> {
 fn any_decision() -> impl Strategy<Value = Made> {
     let package = prop::sample::select(vec!["a", "b", "c"]);
     let version = prop::option::weighted(0.9, "[0-3]\\.[0-3]\\.0");
-    let published = prop::option::weighted(0.8, prop::sample::select(vec![30_i64, 60, 500]));
+    let published = prop::sample::select(vec![-20_i64, 30, 60, 500, 300_000]);
+    let published = prop::option::weighted(0.8, published);
     let token = prop::sample::select(vec!["0a", "0b"]);
+    let profile = prop::sample::select(vec![None, Some("agents"), Some("gone")]);
     let outcome = prop::sample::select(vec![Outcome::Allowed, Outcome::Blocked]);
-    let all = (package, version, published, any::<bool>(), -30_i64..60, token, outcome);
-    all.prop_map(|(package, version, published, late, at, token, outcome)| Made {
+    let late = any::<bool>();
+    let all = (package, version, published, late, -30_i64..60, token, profile, outcome);
+    all.prop_map(|(package, version, published, late, at, token, profile, outcome)| Made {
         package,
         version,
         published_at: published.map(ago),
         late,
         at: ago(at),
         token,
+        profile,
         outcome,
     })
 }
@@ -378,7 +451,8 @@ proptest! {
     ) {
         let replay = replay(&given, &tried, by, &decisions, ALL);
         let (facts, switched_on) = (given.facts(), tried.switched_on(&given).facts());
-        let (mut blocked, mut allowed, mut otherwise) = (0, 0, 0);
+        let seen = given.seen();
+        let (mut blocked, mut allowed, mut otherwise, mut ageless) = (0, 0, 0, 0);
         let (mut by_version, mut by_who) = (BTreeMap::new(), BTreeMap::new());
         let mut by_day = BTreeMap::new();
         for made in &decisions {
@@ -386,9 +460,11 @@ proptest! {
             let version = made.version.as_deref().map(|text| Version::parse(NPM, text));
             let candidate = Candidate::published(version.as_ref(), made.published_at);
             let candidate = Candidate { late: made.late, ..candidate };
-            let [before, after] = [&facts, &switched_on].map(|facts| {
-                about(facts, by, &decision).dossier.at(made.at).judge(&candidate).allowed()
-            });
+            let dossiers = [&facts, &switched_on]
+                .map(|facts| about(facts, &seen, by, &decision).dossier.at(made.at));
+            let [before, after] =
+                dossiers.each_ref().map(|dossier| dossier.judge(&candidate).allowed());
+            ageless += u64::from(dossiers.iter().any(|dossier| dossier.misses_age(&candidate)));
             otherwise += u64::from(before != (made.outcome == Outcome::Allowed));
             if before == after {
                 continue;
@@ -413,6 +489,7 @@ proptest! {
         prop_assert_eq!(told(&replay), [decisions.len() as u64, blocked, allowed]);
         let found = replay.difference();
         prop_assert_eq!(found.n_answered_otherwise, otherwise);
+        prop_assert_eq!(found.n_age_unknown, ageless);
         let counts = |changed: &difference::Changed| [changed.n_blocked, changed.n_allowed];
         let rows = found.by_version.rows();
         let rows = rows.iter().map(|(of, changed, _)| ((*of).clone(), counts(changed)));
@@ -435,7 +512,7 @@ fn what_was_looked_up_before_does_not_hold_when_something_new_is_known() {
     for (given, told_of) in [(&Given::default(), [1, 1, 0]), (&refused, [2, 1, 0])] {
         let facts = given.facts();
         let decision = past.decision();
-        let about = || Ok::<_, Infallible>(about(&facts, By::Then, &decision));
+        let about = || Ok::<_, Infallible>(about(&facts, &State::default(), By::Then, &decision));
         match replay.judge(&decision, about) {
             Ok(()) => {}
         }

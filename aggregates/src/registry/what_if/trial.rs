@@ -99,6 +99,13 @@ impl Trial {
         &self.without
     }
 
+    /// Whether the age of an ecosystem's versions would count by it.
+    #[must_use]
+    pub fn counts_age(&self, ecosystem: Ecosystem) -> bool {
+        let own = self.changes.ecosystems.get(&ecosystem);
+        own.and_then(|own| own.min_age_hours).is_some_and(|hours| hours > 0)
+    }
+
     /// Whether nothing would be other.
     #[must_use]
     pub fn is_empty(&self) -> bool {
@@ -115,7 +122,11 @@ impl Dossier {
         tried.rules.extend(trial.rules.about(self.ecosystem, &normalise(self.ecosystem, package)));
         tried.rules.sort_by(|a, b| a.rank().cmp(&b.rank()));
         if trial.changes != Changes::default() {
-            tried.settings = Arc::new(trial.changes.over(&self.settings));
+            let over = |settings: &Settings| trial.changes.over(settings);
+            tried.settings = Arc::new(match &self.bound {
+                Some(bound) => bound.over(over),
+                None => over(&self.settings),
+            });
         }
         let mut hasher = blake3::Hasher::new_derive_key("weir registry dossier of a trial v1");
         hasher.update(self.key.as_bytes());

@@ -113,12 +113,13 @@ pub(super) struct WhatIfView {
     /// Those that the policy in force answers otherwise than they were answered: it was another then,
     /// or what it goes by was not known.
     n_answered_otherwise: u64,
-    /// Those whose age counts and was told by nobody: they are too young, as they would be.
+    /// Those whose age counts and was told by nobody, not even by our own clock: they are too young, as
+    /// they would be.
     n_age_unknown: u64,
     /// Those whose version no file name told: whatever is said of the package is said of them.
     n_version_unknown: u64,
     /// Refusals that no policy is about: of what was not there as of the time that was asked for, of who
-    /// had their quota, or whose profile is gone. They were not judged.
+    /// had their quota, of a digest that changed. They were not judged.
     n_outside: u64,
     /// Decisions that this build cannot read.
     n_unreadable: u64,

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::Deserialize;
 use weir_aggregates::registry::{
     canary,
-    verdict::{AS_OF, PROFILE, QUOTA},
+    verdict::{AS_OF, INTEGRITY, PROFILE, QUOTA},
     what_if::{Decision, Outcome},
 };
 use weir_events::{envelope::Recorded, registry::Ecosystem, timestamp::Timestamp, upcast};
@@ -13,8 +13,8 @@ use weir_events::{envelope::Recorded, registry::Ecosystem, timestamp::Timestamp,
 use crate::caller::Caller;
 
 /// Sources whose refusals no policy is about: what was not there as of a time, the end of a quota, a
-/// profile that is gone, and what only proves that a client asks here.
-const OUTSIDE: [&str; 4] = [AS_OF, QUOTA, PROFILE, canary::SOURCE];
+/// digest that changed, and what only proves that a client asks here.
+const OUTSIDE: [&str; 4] = [AS_OF, QUOTA, INTEGRITY, canary::SOURCE];
 
 /// What of `PackageAllowed` and `PackageBlocked` counts.
 #[derive(Debug, Deserialize)]
@@ -26,6 +26,8 @@ pub(super) struct Glance<'a> {
     published_at: Option<Timestamp>,
     #[serde(default)]
     late: bool,
+    #[serde(default)]
+    profile: Option<&'a str>,
     /// Of a refusal.
     #[serde(default)]
     source: Option<&'a str>,
@@ -56,8 +58,10 @@ impl Glance<'_> {
     pub(super) fn of<'a>(event: &'a Recorded, payload: &'a [u8]) -> Option<Seen<'a>> {
         let glance: Glance<'a> = rmp_serde::from_slice(payload).ok()?;
         let Named { principal, actor } = rmp_serde::from_slice(&event.meta).ok()?;
-        let Glance { ecosystem, package, version, published_at, late, source } = glance;
-        if source.is_some_and(|source| OUTSIDE.contains(&source)) {
+        let Glance { ecosystem, package, version, published_at, late, profile, source } = glance;
+        // Before decisions told it, nobody knows which profile was gone.
+        let unnamed = source == Some(PROFILE) && profile.is_none();
+        if unnamed || source.is_some_and(|source| OUTSIDE.contains(&source)) {
             return Some(Seen::Outside);
         }
         Some(Seen::Decision(Decision {
@@ -69,6 +73,7 @@ impl Glance<'_> {
             at: event.recorded_at,
             principal,
             token: Caller::token_of(actor),
+            profile,
             outcome: if source.is_none() { Outcome::Allowed } else { Outcome::Blocked },
         }))
     }

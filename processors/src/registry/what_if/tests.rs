@@ -1,9 +1,21 @@
+use std::collections::BTreeSet;
+
 use uuid::Uuid;
-use weir_aggregates::registry::what_if::trial::Changes;
+use weir_aggregates::{
+    machine::Machine as _,
+    registry::{
+        seen::{State, Watching},
+        what_if::trial::{Changes, EcosystemChanges},
+    },
+};
 use weir_events::{
     envelope::{Meta, NewEvent},
     position::StreamVersion,
-    registry::{Mask, PackageAllowed, PackageBlocked, Rule, RuleAdded, RuleRemoved},
+    registry::{
+        Ecosystem, Mask, PackageAllowed, PackageBlocked, Rule, RuleAdded, RuleRemoved,
+        profile::{Profile, ProfileSet},
+        sighting::VersionsSeen,
+    },
     stream::StreamName,
 };
 
@@ -25,6 +37,7 @@ fn allowed(package: &str, version: &str) -> Event {
         late: false,
         warning: None,
         excuse: None,
+        profile: None,
     };
     allowed.into()
 }
@@ -43,6 +56,7 @@ fn blocked(source: &str) -> Event {
         evidence: None,
         published_at: None,
         late: false,
+        profile: None,
     };
     blocked.into()
 }
@@ -80,7 +94,8 @@ fn trial(rules: &[Rule], without: &[&Rule]) -> Trial {
 
 fn tried(trial: Trial, known: Known, page: &[Recorded]) -> Difference {
     let since = NOW.plus_seconds(-1_000);
-    let work = Work { replay: Replay::of(trial, 100), known, since };
+    let (replay, memory) = (Replay::of(trial, 100), Memory::Given(State::default()));
+    let work = Work { replay, known, memory, since };
     work.judged(page).unwrap().replay.into_difference()
 }
 
@@ -148,12 +163,56 @@ fn what_is_too_old_or_about_no_policy_or_cannot_be_read_is_not_judged() {
 }
 
 #[test]
+fn whose_profile_is_gone_is_judged_where_it_is_told_which() {
+    let named = |profile: Option<&str>| {
+        let Event::PackageBlocked(mut of) = blocked("profile") else { panic!("a refusal") };
+        of.profile = profile.map(str::to_owned);
+        of.into()
+    };
+    let profile = Profile { name: "agents".to_owned(), ..Profile::default() };
+    let page = [
+        recorded(1, &named(None), 900),
+        recorded(2, &named(Some("agents")), 800),
+        recorded(3, &ProfileSet { profile }.into(), 700),
+        recorded(4, &named(Some("agents")), 600),
+    ];
+    let then = tried(Trial::default(), Known::Then(Box::default()), &page);
+    assert_eq!((then.n_outside, then.n_judged), (1, 2));
+    assert_eq!((then.in_force.n_refused, then.n_answered_otherwise), (1, 1));
+}
+
+#[test]
+fn an_age_goes_by_what_was_seen_until_then() {
+    let mut state = State::default();
+    let (package, names) = ("a".to_owned(), vec!["1.0.0".to_owned()]);
+    let (first_look, seen_at) = (false, NOW.plus_seconds(-750));
+    let seen = VersionsSeen { ecosystem: NPM, package, names, first_look, seen_at };
+    Watching::apply(&mut state, &seen.into());
+    let own = EcosystemChanges { min_age_hours: Some(1), ..EcosystemChanges::default() };
+    let changes = Changes { ecosystems: [(NPM, own)].into(), ..Changes::default() };
+    let mut old = allowed("a", "1.0.0");
+    if let Event::PackageAllowed(allowed) = &mut old {
+        allowed.published_at = Some(NOW.plus_seconds(-1_000_000));
+    }
+    let page = [recorded(1, &old, 800), recorded(2, &old, 700)];
+    let judged = |known| {
+        let replay = Replay::of(Trial::new(changes.clone(), &[], BTreeSet::new()), 100);
+        let memory = Memory::Given(state.clone());
+        let work = Work { replay, known, memory, since: NOW.plus_seconds(-1_000) };
+        work.judged(&page).unwrap().replay.into_difference().n_newly_blocked
+    };
+    assert_eq!(judged(Known::Then(Box::default())), 1);
+    let (policy, _) = Policy::by_hand(Facts::default());
+    assert_eq!(judged(Known::Today(policy, NOW)), 2);
+}
+
+#[test]
 fn a_fact_that_this_build_cannot_read_ends_the_trial() {
     let mut newer = recorded(9, &RuleRemoved { id: String::new() }.into(), 1);
     newer.schema += 1;
     let since = NOW;
-    let work =
-        Work { replay: Replay::of(Trial::default(), 1), known: Known::Then(Box::default()), since };
+    let (replay, known) = (Replay::of(Trial::default(), 1), Known::Then(Box::default()));
+    let work = Work { replay, known, memory: Memory::Given(State::default()), since };
     let fault = work.judged(&[newer]).unwrap_err().to_string();
     assert!(fault.contains("position 9"), "{fault}");
 }

@@ -26,7 +26,7 @@ use weir_tests::{
 };
 use zip::{ZipWriter, write::SimpleFileOptions};
 
-use super::{matrix::shows_id, said};
+use super::{matrix::shows_id, said, what_if::what_if};
 
 const GHSA: &str = "GHSA-w31r-w31r-w31r";
 const REASON: &str = "not reviewed by security yet";
@@ -296,6 +296,21 @@ async fn a_module_is_as_old_as_the_first_sight_of_it_here() {
         (&json!("block"), &json!("minimum-age"))
     );
     assert!(new["first_seen_at"].is_string() && new["ripens_at"].is_string(), "{new}");
+    // Who checks a list goes by the same clock, and so does a trial on what was asked for.
+    let purls = ["v1.1.0", "v1.2.0"].map(|version| format!("pkg:golang/{LEAF}@{version}"));
+    let checked = weir.client.post("/api/registry/check", &json!({"purls": purls})).await;
+    let checked = checked.expect(200).json();
+    let verdicts = checked["components"].as_array().expect("components").iter();
+    assert!(verdicts.map(|it| &it["verdict"]).eq(&[json!("allow"), json!("block")]), "{checked}");
+    assert_eq!(checked["summary"]["age_unknown"], 0, "{checked}");
+    for facts in ["today", "then"] {
+        let told = what_if(&weir, "", facts).await;
+        let odd = [&told["n_answered_otherwise"], &told["n_age_unknown"]];
+        assert_eq!(odd, [&json!(0); 2], "{facts}: {told}");
+        assert!(told["in_force"]["refused"].as_u64() > Some(0), "{facts}: {told}");
+        let lax = what_if(&weir, "registries: {go: {min_age_hours: 0}}", facts).await;
+        assert_eq!(lax["n_newly_allowed"], told["in_force"]["refused"], "{facts}: {lax}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -16,6 +16,7 @@ use weir_tests::{
 use super::{
     pypi::{pip_at, upstream},
     said,
+    what_if::what_if,
 };
 
 const WHEEL: &str = "six-1.17.0-py2.py3-none-any.whl";
@@ -100,6 +101,13 @@ async fn an_agent_is_judged_by_its_profile_and_a_person_is_not_at_every_place() 
     let checked = json!({"purls": ["pkg:pypi/six@1.17.0"], "token": token});
     let checked = weir.client.post("/api/registry/check", &checked).await.expect(200).json();
     assert_eq!(checked["components"][0]["verdict"], "block", "{checked}");
+
+    // A trial on what was asked for judges everybody as the door did.
+    for facts in ["today", "then"] {
+        let told = what_if(&weir, "", facts).await;
+        assert_eq!(told["n_answered_otherwise"], 0, "{facts}: {told}");
+        assert!(told["in_force"]["refused"].as_u64() > Some(1), "{facts}: {told}");
+    }
 
     // A change is in force on every instance within a second; one that is gone lets nothing pass.
     let other = place.start(Part::Api).await;

@@ -12,7 +12,7 @@ use weir_tests::{
 use super::{impact::address, pypi::upstream, said};
 
 /// The last line of the answer: what was found.
-async fn what_if(weir: &Weir, policy: &str, facts: &str) -> Value {
+pub(super) async fn what_if(weir: &Weir, policy: &str, facts: &str) -> Value {
     let body = json!({"days": 1, "policy": policy, "facts": facts});
     let answer = weir.client.post("/api/registry/what-if", &body).await.expect(200);
     let lines: Vec<Value> =
