@@ -8,7 +8,7 @@
 //!   mask: hide               # mark, without
 //! ```
 
-use serde::Deserialize;
+use serde::{Deserialize, de::DeserializeOwned};
 use serde_saphyr::{Options, Spanned};
 use weir_aggregates::registry::{Refusal, blocklist::identified, check};
 use weir_events::registry::{Ecosystem, Mask, Rule};
@@ -42,7 +42,7 @@ impl Wrong {
     }
 
     /// The text is no YAML, or not of the shape it should be.
-    pub(super) fn read(fault: &serde_saphyr::Error) -> Self {
+    fn read(fault: &serde_saphyr::Error) -> Self {
         let at = fault.location().map(|at| (at.line(), at.column()));
         Self { at, what: fault.without_snippet().to_string() }
     }
@@ -56,8 +56,29 @@ impl Wrong {
     }
 }
 
-/// Bounds of the reader: how much text may become how much.
-pub(super) fn bounds(max_bytes: usize, max_nodes: usize) -> Options {
+/// How much text may become how much.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Bounds {
+    pub(super) max_bytes: usize,
+    pub(super) max_nodes: usize,
+}
+
+/// Reads a text that messages call so: `a blocklist`. Nothing, where nothing stands in it.
+pub(super) fn read<T: DeserializeOwned + Default>(
+    what: &str,
+    text: &str,
+    bounds: Bounds,
+) -> Result<T, Wrong> {
+    let Bounds { max_bytes, max_nodes } = bounds;
+    if text.len() > max_bytes {
+        return Err(Wrong { at: None, what: format!("{what} has at most {max_bytes} bytes") });
+    }
+    let read: Result<Option<T>, serde_saphyr::Error> =
+        serde_saphyr::from_str_with_options(text, options(max_bytes, max_nodes));
+    Ok(read.map_err(|fault| Wrong::read(&fault))?.unwrap_or_default())
+}
+
+fn options(max_bytes: usize, max_nodes: usize) -> Options {
     serde_saphyr::options! {
         budget: serde_saphyr::budget! {
             max_nodes: max_nodes,

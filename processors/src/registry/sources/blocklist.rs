@@ -211,19 +211,13 @@ pub fn load(path: &Path) -> Result<Vec<Rule>, ListFault> {
 
 /// Reads the text of a blocklist; `name` is what messages call it.
 pub fn parse(name: &str, text: &str) -> Result<Vec<Rule>, ListFault> {
-    if text.len() > MAX_BYTES {
-        let what = format!("a blocklist has at most {MAX_BYTES} bytes");
-        return Err(ListFault::NoList { place: name.to_owned(), what });
-    }
     let no_list = |wrong: Wrong| ListFault::NoList { place: wrong.place(name), what: wrong.what };
-    let options = written::bounds(MAX_BYTES, MAX_NODES);
-    let read: Result<Option<Vec<Written>>, serde_saphyr::Error> =
-        serde_saphyr::from_str_with_options(text, options);
-    let list = read.map_err(|fault| {
-        let Wrong { at, what } = Wrong::read(&fault);
-        no_list(Wrong { at, what: format!("no list of rules: {what}") })
+    let bounds = written::Bounds { max_bytes: MAX_BYTES, max_nodes: MAX_NODES };
+    let list: Vec<Written> = written::read("a blocklist", text, bounds).map_err(|wrong| {
+        let what = format!("no list of rules: {}", wrong.what);
+        no_list(Wrong { what, ..wrong })
     })?;
-    list.unwrap_or_default().iter().map(|it| written::rule(it).map_err(no_list)).collect()
+    list.iter().map(|it| written::rule(it).map_err(no_list)).collect()
 }
 
 #[cfg(test)]

@@ -90,15 +90,8 @@ struct Registry {
 /// Reads the text of a policy; `name` is what messages call it.
 pub fn parse(name: &str, text: &str) -> Result<Trial, CandidateFault> {
     let fault = |wrong: Wrong| CandidateFault { place: wrong.place(name), what: wrong.what };
-    if text.len() > MAX_BYTES {
-        let what = format!("a policy has at most {MAX_BYTES} bytes");
-        return Err(fault(Wrong { at: None, what }));
-    }
-    let options = written::bounds(MAX_BYTES, MAX_NODES);
-    let read: Result<Option<File>, serde_saphyr::Error> =
-        serde_saphyr::from_str_with_options(text, options);
-    let file = read.map_err(|cause| fault(Wrong::read(&cause)))?.unwrap_or_default();
-    trial(file).map_err(fault)
+    let bounds = written::Bounds { max_bytes: MAX_BYTES, max_nodes: MAX_NODES };
+    written::read("a policy", text, bounds).and_then(trial).map_err(fault)
 }
 
 fn trial(file: File) -> Result<Trial, Wrong> {
