@@ -63,11 +63,17 @@ impl Recorder {
         Self { door, caller: Caller::processor("cache") }
     }
 
-    /// Records until the soft stop, and then what is left, once.
+    /// Records until the soft stop, and then what is left, once. From then on nothing is forgotten any
+    /// more: what there is no room for goes at the next start.
     async fn run(&self, mut evictions: Evictions, soft: &CancellationToken) {
         loop {
             let next = soft.run_until_cancelled(evictions.next(BATCH)).await;
-            let mut batch = next.unwrap_or_default();
+            let mut batch = if let Some(batch) = next {
+                batch
+            } else {
+                evictions.close();
+                evictions.next(BATCH).await
+            };
             if !batch.is_empty() {
                 // Who forgets one often forgets many: they share an append.
                 drop(tokio::time::timeout(GATHER, soft.cancelled()).await);

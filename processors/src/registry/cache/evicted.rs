@@ -2,7 +2,10 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use tokio::sync::mpsc;
+use tokio::{
+    runtime::Handle,
+    sync::mpsc::{self, error::TrySendError},
+};
 use weir_events::registry::EvictionCause;
 
 use super::{CacheKey, Meta};
@@ -56,21 +59,42 @@ impl Teller {
         }
     }
 
-    /// Tells it, and waits while too much is waiting already: not to be called where waiting is
-    /// forbidden. As long as nobody has ever listened, nothing more is kept for him.
-    pub(super) fn tell(&self, evicted: Evicted) {
+    /// The ear for one eviction, to be had before anything is forgotten; waits while too much is
+    /// waiting already: not to be called where waiting is forbidden. `None` where whoever listened has
+    /// stopped: what goes now would never be recorded, so nothing may. As long as nobody has ever
+    /// listened, nothing more is kept for him.
+    pub(super) fn ear(&self) -> Option<Ear> {
         let somebody = match &*self.0.lock().unwrap_or_else(PoisonError::into_inner) {
-            Told::Nobody(_) => return,
+            Told::Nobody(_) => return Some(Ear(None)),
             Told::Somebody(somebody) => somebody.clone(),
         };
-        // Whoever listened may have stopped: the process is stopping.
-        drop(somebody.blocking_send(evicted));
+        let place = match somebody.try_reserve_owned() {
+            Ok(place) => place,
+            Err(TrySendError::Full(somebody)) => {
+                Handle::current().block_on(somebody.reserve_owned()).ok()?
+            }
+            Err(TrySendError::Closed(_)) => return None,
+        };
+        Some(Ear(Some(place)))
+    }
+}
+
+/// Who hears of one eviction.
+#[derive(Debug)]
+pub(super) struct Ear(Option<mpsc::OwnedPermit<Evicted>>);
+
+impl Ear {
+    /// Tells it.
+    pub(super) fn tell(self, evicted: Evicted) {
+        if let Self(Some(place)) = self {
+            place.send(evicted);
+        }
     }
 }
 
 impl Evictions {
-    /// The next evictions, at least one and at most `max`; none when the cache is gone. Safe to drop
-    /// while waiting: nothing is lost.
+    /// The next evictions, at least one and at most `max`; none when the cache is gone, or nothing more
+    /// is forgotten. Safe to drop while waiting: nothing is lost.
     pub async fn next(&mut self, max: usize) -> Vec<Evicted> {
         if !self.before.is_empty() {
             let n = self.before.len().min(max);
@@ -79,6 +103,12 @@ impl Evictions {
         let mut batch = Vec::new();
         self.told.recv_many(&mut batch, max).await;
         batch
+    }
+
+    /// Has nothing more forgotten from now on. What goes at this moment is still told: until
+    /// [`Evictions::next`] says that there is none.
+    pub fn close(&mut self) {
+        self.told.close();
     }
 
     /// What waits already, at most `max`.

@@ -255,14 +255,15 @@ impl Inner {
     }
 
     /// Forgets an artifact on disk, and tells so if it was there: of several processes that forget
-    /// it at once, one does.
+    /// it at once, one does. Where nobody would record it any more, it stays for the next start.
     fn evict(&self, key: &CacheKey, meta: Option<Meta>, cause: EvictionCause) -> io::Result<bool> {
+        let Some(ear) = self.teller.ear() else { return Ok(false) };
         let there = unlink(&self.root, key)?;
         if there {
             self.forgotten.count(key.ecosystem(), cause);
         }
         if let Some(meta) = meta.filter(|_| there) {
-            self.teller.tell(Evicted { key: key.clone(), meta, cause });
+            ear.tell(Evicted { key: key.clone(), meta, cause });
         }
         Ok(there)
     }
@@ -272,11 +273,12 @@ impl Inner {
         let (found, _) = repair::scan(&self.root)?;
         let mut n_removed = 0;
         for (key, _) in found.into_iter().filter(|(_, meta)| meta.expired_at(now)) {
+            let Some(ear) = self.teller.ear() else { return Ok(n_removed) };
             if let Some(meta) = self.forget_if(&key, |meta| meta.expired_at(now))? {
                 n_removed += 1;
                 let cause = EvictionCause::Expired;
                 self.forgotten.count(key.ecosystem(), cause);
-                self.teller.tell(Evicted { key, meta, cause });
+                ear.tell(Evicted { key, meta, cause });
             }
         }
         // Whoever shares the folder may have filled it beyond the bound meanwhile.

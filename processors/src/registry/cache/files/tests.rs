@@ -248,6 +248,32 @@ async fn each_that_is_forgotten_is_told_once_and_why() {
     assert_eq!(next().await, [], "a purge is told as a whole by whoever asked for it");
 }
 
+#[tokio::test]
+async fn nothing_is_forgotten_when_nobody_records_it_any_more() {
+    let root = tempfile::tempdir().unwrap();
+    let (cache, _) = open(root.path(), 10).await;
+    let mut told = cache.evictions();
+    for file in ["a", "b", "c"] {
+        put(&cache, file, &[0; 4]).await;
+    }
+    told.close();
+    put(&cache, "d", &[0; 4]).await;
+    put_with(&cache, "e", &[0; 1], Meta { ttl: Some(60), ..meta(1) }).await;
+    let late = Timestamp::EPOCH.plus_seconds(61);
+    assert_eq!(cache.purge_expired(late).await.unwrap(), 0);
+    let names = |gone: Vec<Evicted>| {
+        gone.into_iter().map(|gone| gone.key.file().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(names(told.next(10).await), ["a"], "what went before is still told");
+    assert_eq!(names(told.next(10).await), [""; 0]);
+    for file in ["b", "c", "d", "e"] {
+        assert!(read(&cache, file).await.is_some(), "{file}");
+    }
+    drop(cache);
+    let (cache, _) = open(root.path(), 10).await;
+    assert_eq!(cache.evictions().waiting(10).len(), 1, "the next start has no room for it");
+}
+
 fn purge(versions: Option<&str>, before: i64) -> Vec<Purge> {
     let selection = Selection::new(Some(Ecosystem::Pypi), Some("six"), versions).unwrap();
     vec![Purge { selection, before: Timestamp::EPOCH.plus_seconds(before) }]
