@@ -78,7 +78,7 @@ impl<C: CachePlugin> Cargo<C> {
         let settings = parts.lists(config, small, &counters)?;
         let upstream = index.zip(settings).map(|(index, settings)| Upstream { index, settings });
         let lists = Lists::new(config.max_rendered_bytes, parts.lifecycle);
-        Ok(Self { upstream, lists, gate: Gate::new(parts, counters, config.bounds) })
+        Ok(Self { upstream, lists, gate: Gate::new(parts, counters, config.bounds.clone()) })
     }
 
     /// The cache of files.

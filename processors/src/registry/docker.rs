@@ -100,11 +100,11 @@ impl<C: CachePlugin + Clone> Docker<C> {
             Some(url) => Some(Upstream::new(url, config, &parts, &counters)?),
             None => None,
         };
-        let gate = Gate::new(parts, counters, config.bounds);
+        let gate = Gate::new(parts, counters, config.bounds.clone());
         let manifests = gate.downloads().bounded(Bounds {
             max_bytes: manifest::MAX_BYTES,
             time: config.keeping.bound,
-            ..config.bounds
+            ..config.bounds.clone()
         });
         let (kin, read, library_prefix) =
             (Kin::default(), Manifests::default(), config.library_prefix);

@@ -9,6 +9,7 @@ mod fault;
 mod fetch;
 mod promise;
 mod reader;
+mod room;
 mod shape;
 mod transfer;
 mod wanted;
@@ -23,6 +24,7 @@ use std::{
 pub use fault::DownloadFault;
 pub use promise::Promise;
 pub use reader::read;
+pub use room::{NoRoom, Room};
 pub use shape::{Shape, Sum};
 use tokio::sync::{Semaphore, watch};
 use tracing::warn;
@@ -46,7 +48,7 @@ use crate::{
 const MAX_DOWNLOADS: usize = 128;
 
 /// Bounds of a download.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Bounds {
     /// The largest artifact.
     pub max_bytes: u64,
@@ -55,11 +57,14 @@ pub struct Bounds {
     /// How long a client waits for the first bytes before it is told that there are none. The
     /// download goes on, for when it asks again.
     pub first: Duration,
+    /// The room that all share while they come.
+    pub room: Room,
 }
 
 impl Default for Bounds {
     fn default() -> Self {
-        Self { max_bytes: 16 << 30, time: Duration::from_hours(1), first: Duration::from_secs(12) }
+        let (time, first) = (Duration::from_hours(1), Duration::from_secs(12));
+        Self { max_bytes: 16 << 30, time, first, room: Room::default() }
     }
 }
 
@@ -212,8 +217,8 @@ impl<C: CachePlugin> Downloads<C> {
         match fetched.unwrap_or(Err(DownloadFault::TooSlow(bound))) {
             Ok(None) => {}
             Ok(Some(fetched)) => {
-                let Fetched { file, size, kept } = fetched;
-                state.send_replace(State::Done { file, size });
+                let Fetched { file, size, kept, place } = fetched;
+                state.send_replace(State::Done { file, size, _place: place });
                 if let Some(sha256) = kept {
                     self.record_stored(wanted, sha256, size, caller).await;
                 }

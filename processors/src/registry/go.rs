@@ -93,7 +93,7 @@ impl<C: CachePlugin> Go<C> {
             database,
         });
         let lists = Lists::new(config.max_rendered_bytes, parts.lifecycle);
-        Ok(Self { upstream, lists, gate: Gate::new(parts, counters, config.bounds) })
+        Ok(Self { upstream, lists, gate: Gate::new(parts, counters, config.bounds.clone()) })
     }
 
     /// The cache of zips.

@@ -83,7 +83,7 @@ impl<C: CachePlugin> Npm<C> {
         let pages = Pages::new(config.max_rendered_bytes, parts.lifecycle);
         let (outbound, auditing) = (parts.outbound.clone(), Arc::new(Semaphore::new(1)));
         let questions = Arc::new(Semaphore::new(MAX_QUESTIONS));
-        let gate = Gate::new(parts, counters, config.bounds);
+        let gate = Gate::new(parts, counters, config.bounds.clone());
         Ok(Self { registry, pages, gate, outbound, questions, auditing })
     }
 

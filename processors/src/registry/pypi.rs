@@ -63,7 +63,7 @@ impl<C: CachePlugin> Pypi<C> {
         let counters = Arc::new(Counters::default());
         let index = parts.lists(config, config.keeping, &counters)?;
         let pages = Pages::new(config.max_rendered_bytes, parts.lifecycle);
-        Ok(Self { index, pages, gate: Gate::new(parts, counters, config.bounds) })
+        Ok(Self { index, pages, gate: Gate::new(parts, counters, config.bounds.clone()) })
     }
 
     /// The cache of files.

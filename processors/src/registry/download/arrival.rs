@@ -6,7 +6,7 @@ use bytes::Bytes;
 use sha2::{Digest as _, Sha256 as Hasher};
 use tempfile::NamedTempFile;
 
-use super::{Promise, Wanted, promise::Check};
+use super::{Promise, Wanted, promise::Check, room::Place};
 
 /// What was fetched, and fits.
 pub(super) struct Fetched {
@@ -14,6 +14,8 @@ pub(super) struct Fetched {
     pub(super) size: u64,
     /// Its SHA-256, if it was kept.
     pub(super) kept: Option<String>,
+    /// What it takes of the room, if it was not.
+    pub(super) place: Option<Arc<Place>>,
 }
 
 /// What has arrived so far.
@@ -23,13 +25,14 @@ pub(super) struct Arrival {
     pub(super) hasher: Hasher,
     pub(super) check: Option<Check>,
     pub(super) n_bytes: u64,
+    pub(super) place: Place,
 }
 
 impl Arrival {
-    pub(super) fn new(staged: NamedTempFile, wanted: &Wanted) -> io::Result<Self> {
+    pub(super) fn new(staged: NamedTempFile, wanted: &Wanted, place: Place) -> io::Result<Self> {
         let file = Arc::new(staged.as_file().try_clone()?);
         let check = wanted.promise.as_ref().map(Promise::check);
-        Ok(Self { staged, file, hasher: Hasher::new(), check, n_bytes: 0 })
+        Ok(Self { staged, file, hasher: Hasher::new(), check, n_bytes: 0, place })
     }
 
     /// Writes and hashes a piece, away from the threads that serve.

@@ -4,7 +4,7 @@ use std::{io, time::Duration};
 
 use http::StatusCode;
 
-use super::MAX_DOWNLOADS;
+use super::{MAX_DOWNLOADS, NoRoom};
 use crate::outbound::{OutboundFault, Url};
 
 /// An artifact could not be had.
@@ -39,6 +39,9 @@ pub enum DownloadFault {
     /// As many come as may at once.
     #[error("{MAX_DOWNLOADS} downloads are under way already")]
     Busy,
+    /// As much of files on their way lies here as may.
+    #[error(transparent)]
+    NoRoom(#[from] NoRoom),
     /// This process is stopping.
     #[error("this instance is stopping")]
     Stopping,

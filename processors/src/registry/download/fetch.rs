@@ -12,7 +12,7 @@ use weir_events::{
 };
 
 use super::{
-    DownloadFault, Downloads, Wanted,
+    Bounds, DownloadFault, Downloads, Wanted,
     arrival::{Arrival, Fetched},
     promise::Check,
     shape::ShapeFault,
@@ -52,8 +52,10 @@ impl<C: CachePlugin> Downloads<C> {
             return Err(DownloadFault::Mismatch(cause));
         }
         let size = wanted.size.or(announced);
-        let mut arrival = Arrival::new(self.0.cache.stage().await?, wanted)?;
         let most = size.unwrap_or(u64::MAX).min(self.0.bounds.max_bytes);
+        let Bounds { first, room, .. } = &self.0.bounds;
+        let place = room.place(size.map(|size| size.min(most)), *first / 4).await?;
+        let mut arrival = Arrival::new(self.0.cache.stage().await?, wanted, place)?;
         while let Some(chunk) = reply.chunk().await? {
             if chunk.is_empty() {
                 continue;
@@ -64,6 +66,7 @@ impl<C: CachePlugin> Downloads<C> {
             if arrival.n_bytes + chunk.len() as u64 > most {
                 return Err(DownloadFault::Mismatch(format!("more than {most} bytes")));
             }
+            arrival.place.reach(arrival.n_bytes + chunk.len() as u64)?;
             arrival = arrival.take(chunk).await?;
         }
         self.keep(wanted, arrival, size, began).await.map(Some)
@@ -106,7 +109,7 @@ impl<C: CachePlugin> Downloads<C> {
         size: Option<u64>,
         began: Timestamp,
     ) -> Result<Fetched, DownloadFault> {
-        let Arrival { staged, file, hasher, check, n_bytes } = arrival;
+        let Arrival { staged, file, hasher, check, n_bytes, place } = arrival;
         if let Some(size) = size.filter(|size| *size != n_bytes) {
             return Err(DownloadFault::Mismatch(format!("{n_bytes} bytes instead of {size}")));
         }
@@ -128,7 +131,8 @@ impl<C: CachePlugin> Downloads<C> {
             ShapeFault::Disk(fault) => DownloadFault::Disk(fault),
         })?;
         if !wanted.can_be_kept() {
-            return Ok(Fetched { file, size: n_bytes, kept: None });
+            let place = Some(Arc::new(place));
+            return Ok(Fetched { file, size: n_bytes, kept: None, place });
         }
         let sha256 = hex::encode(found);
         let meta = Meta {
@@ -152,7 +156,8 @@ impl<C: CachePlugin> Downloads<C> {
                 None
             }
         };
-        Ok(Fetched { file, size: n_bytes, kept })
+        let place = kept.is_none().then(|| Arc::new(place));
+        Ok(Fetched { file, size: n_bytes, kept, place })
     }
 
     pub(super) async fn record_stored(

@@ -43,7 +43,7 @@ async fn readable(
     loop {
         match &*transfer.state.borrow_and_update() {
             State::Kept(cached) => return Ok(whole(&cached.file, cached.meta.size)),
-            State::Done { file, size } => return Ok(whole(file, *size)),
+            State::Done { file, size, .. } => return Ok(whole(file, *size)),
             State::Failed(fault) => return Err(io::Error::other(fault.to_string())),
             State::Coming { file, available, .. } => {
                 let upto = end.map_or(*available, |end| (*available).min(end.saturating_sub(1)));

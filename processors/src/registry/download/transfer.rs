@@ -4,7 +4,7 @@ use std::{fs::File, sync::Arc};
 
 use tokio::sync::watch;
 
-use super::DownloadFault;
+use super::{DownloadFault, room::Place};
 use crate::registry::cache::Cached;
 
 /// An artifact that is here, or coming.
@@ -51,7 +51,12 @@ pub(super) enum State {
     /// So much of it may be read.
     Coming { file: Arc<File>, size: Option<u64>, available: u64 },
     /// It is whole and fits.
-    Done { file: Arc<File>, size: u64 },
+    Done {
+        file: Arc<File>,
+        size: u64,
+        /// What it takes of the room, where it is not kept: as long as somebody may read it.
+        _place: Option<Arc<Place>>,
+    },
     /// There is no more of it to be had.
     Failed(Arc<DownloadFault>),
 }

@@ -53,6 +53,12 @@ impl<C: CachePlugin, V: Voice> Gate<C, V> {
         }
     }
 
+    /// As much is under way as may be.
+    fn full(why: &str) -> Otherwise {
+        let answer = Self::no(StatusCode::SERVICE_UNAVAILABLE, why);
+        Box::new(answer.with(RETRY_AFTER, 1.into()))
+    }
+
     /// There is no file.
     pub fn no_file(fault: &DownloadFault) -> Otherwise {
         match fault {
@@ -61,9 +67,11 @@ impl<C: CachePlugin, V: Voice> Gate<C, V> {
                 Self::no(StatusCode::NOT_FOUND, why)
             }
             DownloadFault::Stopping => Self::stopping(),
-            DownloadFault::Busy => {
-                let answer = Self::no(StatusCode::SERVICE_UNAVAILABLE, &fault.to_string());
-                Box::new(answer.with(RETRY_AFTER, 1.into()))
+            DownloadFault::Busy => Self::full(&fault.to_string()),
+            DownloadFault::NoRoom(no_room) if no_room.passes() => Self::full(&fault.to_string()),
+            // To wait does not help: nobody is told to.
+            DownloadFault::NoRoom(_) => {
+                Self::no(StatusCode::SERVICE_UNAVAILABLE, &fault.to_string())
             }
             DownloadFault::Disk(_) => {
                 error!(error = chain(fault), "the place for files does not work");

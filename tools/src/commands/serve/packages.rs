@@ -17,6 +17,7 @@ use weir_processors::caller::Caller;
 use weir_processors::door::{Door, ExecuteFault};
 use weir_processors::outbound::{Limits, Outbound};
 use weir_processors::registry::cache::FileCache;
+use weir_processors::registry::download::Room;
 use weir_processors::registry::ledger::Ledger;
 use weir_processors::registry::patience::Patience;
 use weir_processors::registry::policy::Policy;
@@ -59,7 +60,8 @@ pub(super) async fn start(
     packages = packages.keeping(purging);
     let outbound = Outbound::new(door.log().incarnation().0, Limits::default())?;
     let patience = Patience::new(config.policy.holds.wait.0, outside.soft().clone());
-    let shared = Shared { policy, door, outbound, cache, shelves, patience, lifecycle };
+    let room = Room::of(config.cache.max_staging.0);
+    let shared = Shared { policy, door, outbound, cache, shelves, patience, room, lifecycle };
     for registry in registries.iter().filter(|registry| registry.enabled) {
         if registry.upstream.is_none() {
             let (key, goods) = (upstream_key(registry.ecosystem), goods(registry.ecosystem));
@@ -110,6 +112,7 @@ struct Shared<'a> {
     cache: FileCache,
     shelves: Shelves,
     patience: Patience,
+    room: Room,
     lifecycle: &'a Lifecycle,
 }
 
@@ -121,6 +124,7 @@ macro_rules! plugin {
         config.trusted_origins = registry.trusted_origins.iter().map(|url| url.0.clone()).collect();
         config.keeping.ttl = registry.page_ttl;
         config.keeping.stale_for = registry.stale_for;
+        config.bounds.room = shared.room.clone();
         config.checksum_database = registry.checksum_database.map(str::to_owned);
         config.private = registry.private.to_vec();
         config.library_prefix = registry.library_prefix;

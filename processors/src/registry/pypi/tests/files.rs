@@ -7,7 +7,7 @@ use http::{
     StatusCode,
     header::{
         ACCEPT_RANGES, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_RANGE, ETAG, IF_NONE_MATCH,
-        IF_RANGE, RANGE, WARNING,
+        IF_RANGE, RANGE, RETRY_AFTER, WARNING,
     },
 };
 use sha2::{Digest as _, Sha256, Sha512};
@@ -15,7 +15,7 @@ use tokio::sync::Semaphore;
 use weir_events::registry::{Event, Mask};
 
 use super::{super::testing::rule, *};
-use crate::registry::cache::CachePlugin;
+use crate::registry::{cache::CachePlugin, download::Room};
 
 const FILE: &str = "/files/six/six-1.16.0.tar.gz";
 const UPSTREAM: &str = "/packages/six-1.16.0.tar.gz";
@@ -373,6 +373,46 @@ async fn an_upstream_whose_first_bytes_do_not_come_is_told_and_the_download_goes
     until(&weir, "kept", || weir.recorded().contains(&"stored")).await;
     assert_eq!(body(weir.get(FILE).await).await.unwrap(), "good!");
     assert_eq!(weir.upstream.n_asked(UPSTREAM), 1);
+}
+
+#[tokio::test]
+async fn what_does_not_fit_beside_what_is_coming_is_told_so_and_comes_later() {
+    let weir = Weir::start_with(|config| {
+        config.bounds.first = Duration::from_secs(2);
+        config.bounds.room = Room::of(100);
+    })
+    .await;
+    let file = |name: &str, size: usize| {
+        let hash = hex::encode(Sha256::digest(b"good!"));
+        serde_json::json!({"filename": name, "url": format!("../../packages/{name}"),
+            "hashes": {"sha256": hash}, "size": size})
+    };
+    let files = [file("six-1.16.0.tar.gz", 5), file("six-1.17.0.tar.gz", 5)];
+    let large = file("six-1.18.0.tar.gz", 101);
+    weir.upstream.page("six", &serde_json::json!({"files": [files[0], files[1], large]}));
+    let gate = Arc::new(Semaphore::new(1));
+    weir.upstream.put(UPSTREAM, Canned::gated(&[b"go", b"od!"], &gate));
+    let (other, at) = ("/files/six/six-1.17.0.tar.gz", "/packages/six-1.17.0.tar.gz");
+    weir.upstream.put(at, Canned::new("good!"));
+    weir.upstream.put("/packages/six-1.18.0.tar.gz", Canned::new("x".repeat(101)));
+    // All of so small a room is one place.
+    let meanwhile = async {
+        weir.until("asked", || weir.upstream.n_asked(UPSTREAM) == 1).await;
+        let refused = weir.get(other).await;
+        gate.add_permits(1);
+        refused
+    };
+    let (coming, refused) = tokio::join!(weir.get(FILE), meanwhile);
+    assert_eq!(refused.status, StatusCode::SERVICE_UNAVAILABLE);
+    assert_eq!(refused.headers[RETRY_AFTER], "1");
+    let told = text(refused).await;
+    assert!(told.contains("may take 100 bytes at once (cache.max_staging)"), "{told}");
+    assert_eq!(body(coming).await.unwrap(), "good!");
+    until(&weir, "kept", || weir.recorded().contains(&"stored")).await;
+    assert_eq!(body(weir.get(other).await).await.unwrap(), "good!");
+    let never = weir.get("/files/six/six-1.18.0.tar.gz").await;
+    assert_eq!(never.status, StatusCode::SERVICE_UNAVAILABLE);
+    assert!(!never.headers.contains_key(RETRY_AFTER));
 }
 
 /// A page whose one file promises this hash and no other.
