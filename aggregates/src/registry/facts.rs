@@ -46,6 +46,7 @@ pub struct Facts {
     settings: Arc<Settings>,
     settings_digest: Option<Hash>,
     reservations: Reservations,
+    signature: Option<String>,
     read: BTreeSet<(String, Option<Ecosystem>)>,
     unsettled: Unsettled,
 }
@@ -63,6 +64,12 @@ impl Facts {
     #[must_use]
     pub fn of_rules(compiled: RuleSet) -> Self {
         Self { revision: compiled.revision, compiled, ..Self::default() }
+    }
+
+    /// The same, of a Weir that calls itself this.
+    #[must_use]
+    pub fn signed(self, signature: String) -> Self {
+        Self { signature: Some(signature), ..self }
     }
 
     /// The position of the last event that changed something.
@@ -220,7 +227,7 @@ impl Facts {
         let waivers: Vec<_> =
             self.compiled_waivers.iter().filter(concerns).map(Arc::clone).collect();
         let unread = self.unread(ecosystem);
-        let canary = canary::objection(ecosystem, &package);
+        let canary = canary::objection(ecosystem, &package, self.signature.as_deref());
         let mut hasher = Hasher::new_derive_key("weir registry dossier v1");
         if let Some(settings) = &self.settings_digest {
             hasher.update(settings.as_bytes());

@@ -1,9 +1,9 @@
-//! The lists of the canary, which no upstream is asked for. Its files are nowhere: they are refused
-//! before anybody looks for them.
+//! The lists of the canary, by its name, which no upstream is asked for. Its files are nowhere: they are
+//! refused before anybody looks for them.
 
 use serde_json::json;
-use weir_aggregates::registry::canary::{VERSION, package};
-use weir_events::registry::Ecosystem;
+use weir_aggregates::registry::canary::VERSION;
+pub use weir_aggregates::registry::canary::is;
 
 use super::documents::Own;
 
@@ -11,19 +11,13 @@ use super::documents::Own;
 const NO_SHA256: &str = "0000000000000000000000000000000000000000000000000000000000000000";
 const NO_SHA1: &str = "0000000000000000000000000000000000000000";
 
-/// Whether this is the canary, by its normalised name.
-#[must_use]
-pub fn is(ecosystem: Ecosystem, name: &str) -> bool {
-    name == package(ecosystem)
-}
-
 /// Its page in the simple index.
 #[must_use]
-pub fn page() -> Own {
-    let file = format!("weir_canary-{VERSION}-py3-none-any.whl");
+pub fn page(name: &str) -> Own {
+    let file = format!("{}-{VERSION}-py3-none-any.whl", name.replace('-', "_"));
     let page = json!({
         "meta": { "api-version": "1.1" },
-        "name": package(Ecosystem::Pypi),
+        "name": name,
         "versions": [VERSION],
         "files": [{ "filename": file, "url": file, "hashes": { "sha256": NO_SHA256 }, "size": 1 }],
     });
@@ -32,8 +26,7 @@ pub fn page() -> Own {
 
 /// Its packument.
 #[must_use]
-pub fn packument() -> Own {
-    let name = package(Ecosystem::Npm);
+pub fn packument(name: &str) -> Own {
     let release = json!({ "name": name, "version": VERSION, "dist": { "shasum": NO_SHA1 } });
     let packument = json!({
         "name": name,
@@ -45,9 +38,9 @@ pub fn packument() -> Own {
 
 /// Its list in a sparse index.
 #[must_use]
-pub fn list() -> Own {
+pub fn list(name: &str) -> Own {
     let line = json!({
-        "name": package(Ecosystem::Cargo),
+        "name": name,
         "vers": VERSION,
         "deps": [],
         "cksum": NO_SHA256,
@@ -72,15 +65,14 @@ pub fn info() -> Own {
 
 /// Its `go.mod`.
 #[must_use]
-pub fn go_mod() -> Own {
-    let module = package(Ecosystem::Go);
-    Own { content_type: "text/plain", body: format!("module {module}\n") }
+pub fn go_mod(name: &str) -> Own {
+    Own { content_type: "text/plain", body: format!("module {name}\n") }
 }
 
 /// Its tags.
 #[must_use]
-pub fn tags() -> Own {
-    let tags = json!({ "name": package(Ecosystem::Docker), "tags": [VERSION] });
+pub fn tags(name: &str) -> Own {
+    let tags = json!({ "name": name, "tags": [VERSION] });
     Own { content_type: "application/json", body: tags.to_string() }
 }
 
@@ -122,6 +114,18 @@ mod tests {
         .await;
         refused::<Npm<FileCache>>("/weir-canary", "/weir-canary/-/weir-canary-1.0.0.tgz").await;
         refused::<Cargo<FileCache>>("/we/ir/weir-canary", "/weir-canary/1.0.0/download").await;
+        refused::<Npm<FileCache>>(
+            "/weir-canary-0a1b",
+            "/weir-canary-0a1b/-/weir-canary-0a1b-1.0.0.tgz",
+        )
+        .await;
+        refused::<Pypi<FileCache>>(
+            "/simple/weir-canary-0a1b/",
+            "/files/weir-canary-0a1b/weir_canary_0a1b-1.0.0-py3-none-any.whl",
+        )
+        .await;
+        let go = "/weir.invalid/canary-0a1b/@v/";
+        refused::<Go<FileCache>>(&format!("{go}list"), &format!("{go}v1.0.0.zip")).await;
         let go = "/weir.invalid/canary/@v/";
         refused::<Go<FileCache>>(&format!("{go}list"), &format!("{go}v1.0.0.info")).await;
         refused::<Go<FileCache>>(&format!("{go}list"), &format!("{go}v1.0.0.zip")).await;

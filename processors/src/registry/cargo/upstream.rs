@@ -44,7 +44,8 @@ impl Source for Index {
     }
 
     fn own(name: &Name) -> Option<Own> {
-        canary::is(Ecosystem::Cargo, &name.normalised()).then(canary::list)
+        let name = name.normalised();
+        canary::is(Ecosystem::Cargo, &name).then(|| canary::list(&name))
     }
 
     fn read(name: &Name, page: &Page) -> Result<Document, DocumentFault> {

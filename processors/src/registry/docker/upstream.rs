@@ -178,7 +178,8 @@ impl Source for Lists {
     }
 
     fn own(part: &Part) -> Option<Own> {
-        canary::is(Ecosystem::Docker, part.name.as_str()).then(canary::tags)
+        let name = part.name.as_str();
+        canary::is(Ecosystem::Docker, name).then(|| canary::tags(name))
     }
 
     fn read(_: &Part, page: &Page) -> Result<Tags, NoTags> {

@@ -154,7 +154,8 @@ impl Source for Mods {
     }
 
     fn own(of: &Of) -> Option<Own> {
-        canary::is(Ecosystem::Go, of.module.as_str()).then(canary::go_mod)
+        let module = of.module.as_str();
+        canary::is(Ecosystem::Go, module).then(|| canary::go_mod(module))
     }
 
     fn read(_: &Of, page: &Page) -> Result<Bytes, Infallible> {

@@ -42,7 +42,8 @@ impl Source for Packuments {
     }
 
     fn own(name: &Name) -> Option<Own> {
-        canary::is(Ecosystem::Npm, &name.judged()).then(canary::packument)
+        let name = name.judged();
+        canary::is(Ecosystem::Npm, &name).then(|| canary::packument(&name))
     }
 
     fn read(name: &Name, page: &Page) -> Result<Document, DocumentFault> {

@@ -3,7 +3,7 @@
 use std::{collections::HashMap, time::Duration};
 
 use tracing::{error, warn};
-use weir_aggregates::registry::{STREAM as RULES, facts::Facts};
+use weir_aggregates::registry::{STREAM as RULES, canary::signature, facts::Facts};
 use weir_events::{
     codec::CodecFault,
     envelope::Recorded,
@@ -42,8 +42,8 @@ impl Follower {
     pub(super) async fn load(log: Log) -> Result<(Self, Facts), PolicyFault> {
         // From before the streams are read: what comes in between is seen twice, and folded once.
         let tail = log.tail(Cursor { incarnation: Some(log.incarnation()), position: log.head() });
+        let mut facts = Facts::default().signed(signature(log.incarnation().0));
         let mut follower = Self { log, read: HashMap::new(), tail };
-        let mut facts = Facts::default();
         for stream in streams()? {
             let mut version = StreamVersion::NONE;
             loop {

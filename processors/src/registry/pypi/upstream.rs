@@ -52,7 +52,8 @@ impl Source for Simple {
     }
 
     fn own(project: &Project) -> Option<Own> {
-        canary::is(Ecosystem::Pypi, project.as_str()).then(canary::page)
+        let name = project.as_str();
+        canary::is(Ecosystem::Pypi, name).then(|| canary::page(name))
     }
 
     fn read(project: &Project, page: &Page) -> Result<Document, DocumentFault> {

@@ -227,6 +227,18 @@ async fn who_asks_somebody_else_is_told_whom_and_which_line_mends_it() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_asks_another_weir_is_told_that_it_is_not_this_one() {
+    let ((place, _this), (_elsewhere, other)) = (weir().await, weir().await);
+    point(&place, &other);
+    let output = doctor(&place, &["npm", "go"], &[]);
+    assert_eq!(output.status.code(), Some(6), "{}", said(&output));
+    for (what, verdict, why, fix) in found(&output) {
+        assert!(verdict == "fail" && why.contains("asks another Weir"), "{what}: {why}");
+        assert_eq!(fix, format!("weir init --clients {what}"));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_ecosystem_that_is_not_served_is_named_with_its_key() {
     let place = Place::on_a_test_database().await.upstream("http://127.0.0.1:9/");
     let weir = place.start(Part::Up).await;

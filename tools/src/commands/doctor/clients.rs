@@ -1,5 +1,6 @@
-//! `weir doctor --clients`: whether each package client of this machine asks Weir, proved by what it
-//! prints when it is to get the canary, which Weir alone has and nobody gets.
+//! `weir doctor --clients`: whether each package client of this machine asks this Weir, proved by what it
+//! prints when it is to get a canary that nobody asked for before, which Weir alone has and nobody gets:
+//! the answer is signed by the Weir that gave it.
 //!
 //! Each runs as its user configured it, in a folder of its own that is thrown away; caches and stores
 //! are there too, and no code of a package is run.
@@ -15,15 +16,19 @@ use std::time::Duration;
 use futures_util::{StreamExt as _, stream};
 use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::process::Command;
-use weir_aggregates::registry::canary::REASON;
+use uuid::{Builder, Uuid};
+use weir_aggregates::registry::canary::{REASON, signature};
 
 use self::ask::{CLIENTS, Client};
 use super::Checked;
+use crate::cli::ServerArgs;
+use crate::client::Client as Server;
 use crate::commands::init::clients::base;
 use crate::config::registries::upstream_key;
 use crate::config::{Config, without_password};
 use crate::context::Context;
 use crate::discovery::Named;
+use crate::exit::Failure;
 
 /// How long a client may take.
 const WITHIN: Duration = Duration::from_mins(1);
@@ -33,6 +38,8 @@ const AT_ONCE: usize = 3;
 const MAX_SAID_BYTES: u64 = 256 << 10;
 /// As much of it is shown, in characters.
 const MAX_SHOWN_CHARS: usize = 200;
+/// How long the signature of a Weir is, in characters.
+const SIGNATURE_CHARS: usize = 12;
 
 /// What came of asking a client.
 #[derive(Debug)]
@@ -46,7 +53,8 @@ enum Came {
 /// Asks every client that is installed.
 pub(super) async fn check(context: &Context, config: &Config) -> Vec<Checked> {
     let base = base(context, config, None);
-    let asking = CLIENTS.into_iter().map(|client| one(client, &base));
+    let this = this_weir(context, &base).await;
+    let asking = CLIENTS.into_iter().map(|client| one(client, &base, &this));
     let found: Vec<_> = stream::iter(asking).buffered(AT_ONCE).collect().await;
     let mut checked: Vec<Checked> = found.into_iter().flatten().collect();
     if checked.is_empty() {
@@ -56,8 +64,23 @@ pub(super) async fn check(context: &Context, config: &Config) -> Vec<Checked> {
     checked
 }
 
+/// How this Weir signs; or why nobody knows.
+async fn this_weir(context: &Context, base: &str) -> Result<String, String> {
+    let server = ServerArgs { server: Some(base.to_owned()), token: None };
+    let asked = async {
+        let status = Server::new(context, &server)?.get("api/status", &[]).await?;
+        let incarnation = status["incarnation"].as_str().unwrap_or_default();
+        Ok::<_, Failure>(incarnation.parse::<Uuid>().ok())
+    };
+    match asked.await {
+        Ok(Some(incarnation)) => Ok(signature(incarnation)),
+        Ok(None) => Err(format!("{base} does not say which Weir it is")),
+        Err(failure) => Err(failure.message),
+    }
+}
+
 /// Asks one, if it is installed.
-async fn one(client: Client, base: &str) -> Option<Checked> {
+async fn one(client: Client, base: &str, this: &Result<String, String>) -> Option<Checked> {
     if !client.is_here().await {
         return None;
     }
@@ -69,8 +92,8 @@ async fn one(client: Client, base: &str) -> Option<Checked> {
             return Some(Checked::warn(what, why, fix));
         }
     };
-    if sings(&said) {
-        return Some(Checked::ok(what, "asks Weir: it was refused the canary, and printed why"));
+    if let Some(signed) = sings(&said) {
+        return Some(proved(client, base, this, &signed));
     }
     let ecosystem = client.ecosystem();
     if squeezed(&said).contains(&squeezed(&format!("packages of {ecosystem} are disabled"))) {
@@ -93,6 +116,29 @@ async fn one(client: Client, base: &str) -> Option<Checked> {
     Some(Checked::fail(what, why, client.fix(base)))
 }
 
+/// What it proves that a client printed what a Weir said that signs like this.
+fn proved(client: Client, base: &str, this: &Result<String, String>, signed: &str) -> Checked {
+    let what = client.what();
+    match this {
+        Ok(this) if this == signed => {
+            let why = "asks this Weir: it was refused a canary that no other has, and printed why";
+            Checked::ok(what, why)
+        }
+        Ok(this) => {
+            let why = format!("asks another Weir, which signs {signed}; this one signs {this}");
+            Checked::fail(what, why, client.fix(base))
+        }
+        Err(unknown) => {
+            let why = format!(
+                "asks a Weir, which signs {signed}; whether it is this one, nobody \
+                               knows: {unknown}"
+            );
+            let fix = "start it with `weir up`, and ask again".to_owned();
+            Checked::warn(what, why, fix)
+        }
+    }
+}
+
 fn ours(address: &str, base: &str) -> bool {
     address.trim_start_matches("sparse+").starts_with(base)
 }
@@ -106,7 +152,9 @@ async fn ask(client: Client) -> Came {
         fs::create_dir(&folder)?;
         let heard = scratch.path().join("said");
         let file = File::create(&heard)?;
-        let mut command = client.command(&folder)?;
+        // Another one each time: nobody on the way has an answer to it.
+        let word = Builder::from_random_bytes(rand::random()).into_uuid().simple().to_string();
+        let mut command = client.command(&folder, &word[..12])?;
         command.stdin(Stdio::null()).stdout(file.try_clone()?).stderr(file);
         let ended = within(command, WITHIN).await?;
         let said = read(&heard)?;
@@ -117,7 +165,7 @@ async fn ask(client: Client) -> Came {
     match asked {
         Ok((true, said)) => Came::Said(said),
         // One that goes on trying after it was refused has been refused.
-        Ok((false, said)) if sings(&said) => Came::Said(said),
+        Ok((false, said)) if sings(&said).is_some() => Came::Said(said),
         Ok((false, said)) => {
             let seconds = WITHIN.as_secs();
             Came::Not(format!("did not end within {seconds} s: {}", last_line(&said)))
@@ -147,9 +195,12 @@ fn read(path: &Path) -> std::io::Result<String> {
     Ok(String::from_utf8_lossy(&said).into_owned())
 }
 
-/// Whether it printed what Weir alone says: as it is, across lines, or as a step of an address.
-fn sings(said: &str) -> bool {
-    squeezed(said).contains(&squeezed(REASON))
+/// How what it printed is signed, if that is what Weir alone says: as it is, across lines, or as a step of
+/// an address.
+fn sings(said: &str) -> Option<String> {
+    let (said, reason) = (squeezed(said), squeezed(REASON));
+    let (_, behind) = said.split_once(&reason)?;
+    Some(behind.chars().take(SIGNATURE_CHARS).collect())
 }
 
 /// Its letters and digits.
@@ -168,20 +219,37 @@ fn last_line(said: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Verdict;
     use super::*;
 
     #[test]
     fn the_canary_is_heard_however_it_is_printed() {
         for said in [
-            format!("ERROR: 403 Client Error: Blocked by Weir: {REASON} (canary) for url: x"),
-            "GET http://x/blocked/the-canary-sings-so-\n   this-client-asks-Weir-by_canary/a.tgz"
+            format!(
+                "ERROR: 403 Client Error: Blocked by Weir: {REASON} 0a1b2c3d4e5f (canary) for url: x"
+            ),
+            "GET http://x/blocked/the-canary-sings-so-\n   this-client-asks-Weir-0a1b2c3d4e5f-by_canary/a"
                 .to_owned(),
         ] {
-            assert!(sings(&said), "{said}");
+            assert_eq!(sings(&said).as_deref(), Some("0a1b2c3d4e5f"), "{said}");
         }
         for said in ["no matching version found for weir-canary@1.0.0", ""] {
-            assert!(!sings(said), "{said}");
+            assert_eq!(sings(said), None, "{said}");
         }
+    }
+
+    #[test]
+    fn another_weir_is_not_this_one() {
+        let proved = |this: Result<&str, &str>| {
+            let this = this.map(str::to_owned).map_err(str::to_owned);
+            let proved = proved(Client::Npm, "http://127.0.0.1:7400", &this, "0a1b2c3d4e5f");
+            (proved.verdict, proved.why)
+        };
+        assert_eq!(proved(Ok("0a1b2c3d4e5f")).0, Verdict::Ok);
+        let (verdict, why) = proved(Ok("ffffffffffff"));
+        assert!(verdict == Verdict::Fail && why.contains("another Weir"), "{why}");
+        let (verdict, why) = proved(Err("nobody answers"));
+        assert!(verdict == Verdict::Warn && why.contains("nobody answers"), "{why}");
     }
 
     #[test]

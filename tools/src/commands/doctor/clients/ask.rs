@@ -2,11 +2,11 @@
 
 use std::fs;
 use std::io;
-use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
 use tokio::process::Command;
-use weir_aggregates::registry::canary::{VERSION, package};
+use weir_aggregates::registry::canary::{VERSION, package_with};
 use weir_events::registry::Ecosystem;
 
 use crate::discovery::{self, Named};
@@ -75,7 +75,7 @@ impl Client {
 
     /// Whether it is installed. Which of the two yarns `yarn` is, it says itself.
     pub(super) async fn is_here(self) -> bool {
-        if !in_path(self.program()) {
+        if !environment::in_path(self.program()) {
             return false;
         }
         let old = async || {
@@ -130,9 +130,9 @@ impl Client {
         }
     }
 
-    /// Asks for the canary from an empty folder. What it keeps, it keeps in there.
-    pub(super) fn command(self, folder: &Path) -> io::Result<Command> {
-        let name = package(self.ecosystem());
+    /// Asks for the canary of a word from an empty folder. What it keeps, it keeps in there.
+    pub(super) fn command(self, folder: &Path, word: &str) -> io::Result<Command> {
+        let name = package_with(self.ecosystem(), word);
         let exact = format!("{name}=={VERSION}");
         let path = |name: &str| folder.join(name).display().to_string();
         let flag = |flag: &str, name: &str| format!("--{flag}={}", path(name));
@@ -192,7 +192,7 @@ impl Client {
             Self::Go => words("mod download", [format!("{name}@v{VERSION}")]),
             Self::Skopeo => {
                 // Without the library, as people write it.
-                let short = name.rsplit('/').next().unwrap_or(name);
+                let short = name.rsplit('/').next().unwrap_or(&name);
                 words("inspect --retry-times=0", [format!("docker://{short}:{VERSION}")])
             }
         };
@@ -275,14 +275,6 @@ fn uv_has_tokens() -> bool {
     folder.is_some_and(|folder| folder.join("credentials.toml").exists())
 }
 
-fn in_path(program: &str) -> bool {
-    let path = environment::var("PATH").unwrap_or_default();
-    std::env::split_paths(&path).any(|folder| {
-        let found = fs::metadata(folder.join(program));
-        found.is_ok_and(|file| file.is_file() && file.permissions().mode() & 0o111 != 0)
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -303,7 +295,7 @@ mod tests {
     async fn who_is_asked_keeps_everything_in_the_folder() {
         for client in CLIENTS {
             let folder = tempfile::tempdir().unwrap();
-            let command = client.command(folder.path()).unwrap();
+            let command = client.command(folder.path(), "0a1b").unwrap();
             let command = command.as_std();
             assert_eq!(command.get_current_dir(), Some(folder.path()), "{client:?}");
             let place = folder.path().display().to_string();
