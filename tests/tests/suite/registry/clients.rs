@@ -146,8 +146,8 @@ async fn clients_ask_weir_after_one_command_and_what_they_asked_before_after_ano
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_index_beside_weir_is_for_its_owner_to_take_out_and_dockers_daemon_is_not_written() {
-    let (place, weir) = weir().await;
+async fn an_index_beside_weir_is_for_its_owner_to_take_out() {
+    let (place, _weir) = weir().await;
     let (pip_conf, uv_toml) = (place.path().join("pip.conf"), place.path().join("uv.toml"));
     let beside = "[global]\nextra-index-url = https://mirror.example/\n";
     let named = "[[index]]\nurl = \"https://mirror.example/\"\n";
@@ -157,16 +157,56 @@ async fn an_index_beside_weir_is_for_its_owner_to_take_out_and_dockers_daemon_is
     assert_eq!(output.status.code(), Some(5), "{}", said(&output));
     assert_eq!(steps(&output), [r#""pip" "leave""#, r#""uv" "leave""#]);
     assert_eq!((read(&pip_conf).as_str(), read(&uv_toml).as_str()), (beside, named));
-    let mut command = place.command(&["init", "--clients", "docker", "--json"]);
-    command.env("WEIR__REGISTRIES__DOCKER__UPSTREAM", "http://127.0.0.1:9/");
-    let output = as_user(command.env("HOME", place.path()), &place);
-    assert_eq!(
-        (output.status.code(), steps(&output)),
-        (Some(0), vec![r#""docker" "tell""#.into()])
-    );
-    let words = said(&output);
-    let mirrors = format!("{{\"registry-mirrors\":[\"{}\"]}}", weir.url);
-    assert!(words.contains("daemon.json") && words.contains(&mirrors), "{words}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_asks_for_images_is_pointed_at_weir_and_back_and_every_other_byte_stays() {
+    const DAEMON: &str =
+        "{\n\t\"debug\": false,\n\t\"registry-mirrors\": [\"https://mirror.example\"]\n}\n";
+    let images = "registries:\n  docker:\n    upstream: http://127.0.0.1:9/\n";
+    let place = Place::on_a_test_database().await.setting(images);
+    let weir = place.start(Part::Up).await;
+    let home = place.path().join("home");
+    let daemon = home.join(".config/docker/daemon.json");
+    let containers = home.join(".config/containers/registries.conf.d/weir.conf");
+    fs::create_dir_all(daemon.parent().expect("a folder")).expect("a folder");
+    fs::write(&daemon, DAEMON).expect("its configuration");
+    let init = |arguments: &[&str]| {
+        let ours = ["init", "--clients", "docker,podman"];
+        let mut command = place.command(&[&ours[..], arguments, &["--json"]].concat());
+        command.env("HOME", &home).env_remove("XDG_CONFIG_HOME");
+        as_user(command.env_remove("CONTAINERS_REGISTRIES_CONF"), &place)
+    };
+    let both = |step: &str| ["docker", "podman"].map(|client| format!("\"{client}\" \"{step}\""));
+
+    let shown = init(&["--dry-run"]);
+    let told = said(&shown);
+    let host = weir.url.strip_prefix("http://").expect("plain HTTP");
+    for words in [
+        "- \t\"registry-mirrors\": [\"https://mirror.example\"]".to_owned(),
+        format!("+ \t\"registry-mirrors\": [\"{}\", \"https://mirror.example\"]", weir.url),
+        format!("location = \"{host}\""),
+        "passes by a mirror that refuses".to_owned(),
+    ] {
+        assert!(told.contains(&words), "{words}: {told}");
+    }
+    assert_eq!((read(&daemon).as_str(), containers.exists()), (DAEMON, false));
+    let written = init(&["--yes"]);
+    assert_eq!(steps(&written), both("write"), "{}", said(&written));
+    assert_eq!(read(&daemon.with_file_name("daemon.json.before-weir")), DAEMON);
+    let now: Value = serde_json::from_str(&read(&daemon)).expect("JSON");
+    assert_eq!(now["registry-mirrors"][0], weir.url, "{now}");
+    assert_eq!(steps(&init(&["--yes"])), both("nothing"));
+
+    // It names the registry, and Weir answers.
+    let image = "docker://127.0.0.1:9/library/weir-canary:1.0.0";
+    let mut skopeo = Command::new("skopeo");
+    skopeo.args(["inspect", "--retry-times=0", image]).env("HOME", &home);
+    let asked = as_user(skopeo.env_remove("CONTAINERS_REGISTRIES_CONF"), &place);
+    assert!(said(&asked).contains("the canary sings"), "{}", said(&asked));
+
+    assert_eq!(steps(&init(&["--undo", "--yes"])), both("undo"));
+    assert_eq!((read(&daemon).as_str(), containers.exists()), (DAEMON, false));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -2,15 +2,18 @@
 //! what is written where and said yes; and ask again what they asked before.
 //!
 //! Only the user's own configuration of a client is touched, only between two lines that say whose
-//! they are, and the file of before is kept beside it.
+//! they are, and the file of before is kept beside it. docker's is JSON, and its daemon's: there, only
+//! the lists that name registries are touched, and only by who may.
 
 mod cargo;
+mod diff;
 mod docker;
 mod edit;
 mod file;
 mod go;
 mod npm;
 mod pip;
+mod podman;
 mod uv;
 
 use std::net::IpAddr;
@@ -28,6 +31,7 @@ use crate::config::registries::{goods, upstream_key};
 use crate::config::{Config, HttpUrl, without_password};
 use crate::context::Context;
 use crate::discovery::{self, Named};
+use crate::environment;
 use crate::exit::{Exit, Failure};
 use crate::runtime;
 
@@ -41,6 +45,8 @@ pub(crate) enum Client {
     Pip,
     Uv,
     Docker,
+    /// And skopeo, and buildah
+    Podman,
 }
 
 /// What somebody wants of their clients.
@@ -66,8 +72,11 @@ struct Plan {
 enum Step {
     Write {
         file: File,
-        edit: Edit,
+        /// What comes into it, as a person is shown it.
+        shown: String,
         after: String,
+        /// What is to be done, or known, beside that.
+        then: Option<String>,
     },
     Undo {
         file: File,
@@ -82,8 +91,17 @@ enum Step {
 }
 
 impl Client {
-    /// Those whose configuration is their user's.
-    const ALL: [Self; 5] = [Self::Npm, Self::Cargo, Self::Go, Self::Pip, Self::Uv];
+    /// Those that are meant where none is named: of images, only where they are served and who asks for
+    /// them is here.
+    fn all(config: &Config) -> Vec<Self> {
+        let mut all = vec![Self::Npm, Self::Cargo, Self::Go, Self::Pip, Self::Uv];
+        if served(config, Ecosystem::Docker) {
+            let here = |programs: &[&str]| programs.iter().any(|name| environment::in_path(name));
+            all.extend(here(&["docker", "dockerd"]).then_some(Self::Docker));
+            all.extend(here(&["podman", "skopeo", "buildah"]).then_some(Self::Podman));
+        }
+        all
+    }
 
     const fn name(self) -> &'static str {
         match self {
@@ -93,6 +111,7 @@ impl Client {
             Self::Pip => "pip",
             Self::Uv => "uv",
             Self::Docker => "docker",
+            Self::Podman => "podman",
         }
     }
 
@@ -102,21 +121,29 @@ impl Client {
             Self::Cargo => Ecosystem::Cargo,
             Self::Go => Ecosystem::Go,
             Self::Pip | Self::Uv => Ecosystem::Pypi,
-            Self::Docker => Ecosystem::Docker,
+            Self::Docker | Self::Podman => Ecosystem::Docker,
         }
     }
 
     /// Where it is configured, what is to stand there, and what stands against it, in the file
     /// without it and in the file with it.
     fn ways(self) -> Option<Ways> {
+        /// What a client's own file says the same of every upstream.
+        macro_rules! ways {
+            ($client:ident) => {{
+                let (path, objection) = ($client::path, $client::objection);
+                Ways { path, edit: |base, _| $client::edit(base), objection }
+            }};
+        }
         Some(match self {
-            Self::Npm => Ways { path: npm::path, edit: npm::edit, objection: npm::objection },
-            Self::Cargo => {
-                Ways { path: cargo::path, edit: cargo::edit, objection: cargo::objection }
+            Self::Npm => ways!(npm),
+            Self::Cargo => ways!(cargo),
+            Self::Go => ways!(go),
+            Self::Pip => ways!(pip),
+            Self::Uv => ways!(uv),
+            Self::Podman => {
+                Ways { path: podman::path, edit: podman::edit, objection: podman::objection }
             }
-            Self::Go => Ways { path: go::path, edit: go::edit, objection: go::objection },
-            Self::Pip => Ways { path: pip::path, edit: pip::edit, objection: pip::objection },
-            Self::Uv => Ways { path: uv::path, edit: uv::edit, objection: uv::objection },
             Self::Docker => return None,
         })
     }
@@ -126,7 +153,7 @@ impl Client {
 #[derive(Debug, Clone, Copy)]
 struct Ways {
     path: fn() -> Option<PathBuf>,
-    edit: fn(&str) -> Edit,
+    edit: fn(&str, &Config) -> Edit,
     objection: fn(&str, &str) -> Option<String>,
 }
 
@@ -140,9 +167,10 @@ impl Ways {
 pub(super) fn run(context: &Context, wish: &Wish<'_>) -> Result<Exit, Failure> {
     let config = context.load(&[])?.config;
     let base = base(context, &config, wish.url);
-    let clients = if wish.clients.is_empty() { &Client::ALL } else { wish.clients };
+    let all = Client::all(&config);
+    let clients = if wish.clients.is_empty() { &all } else { wish.clients };
     let plan = |client: Client| {
-        let step = if wish.undo { undo(client) } else { point(client, &config, &base) };
+        let step = if wish.undo { undo(client, &base) } else { point(client, &config, &base) };
         Plan { client, step: step.unwrap_or_else(Step::Leave) }
     };
     let plans: Vec<Plan> = clients.iter().copied().map(plan).collect();
@@ -212,8 +240,8 @@ pub(in crate::commands) fn base(
 /// file, or a variable. Each client is asked as it would be asked by itself.
 fn overruled(plans: &[Plan], base: &str) -> Result<Vec<String>, Failure> {
     let ours = |plan: &&Plan| matches!(plan.step, Step::Write { .. } | Step::Nothing);
-    // What uv asks, nobody tells: `weir doctor --clients` finds out.
-    let told = |client: &Client| !matches!(client, Client::Uv | Client::Docker);
+    // What uv asks, and who asks for images, nobody tells: `weir doctor --clients` finds out.
+    let told = |client: &Client| !matches!(client, Client::Uv | Client::Docker | Client::Podman);
     let clients = plans.iter().filter(ours).map(|plan| plan.client).filter(told);
     let clients: Vec<Client> = clients.collect();
     let asking = async {
@@ -241,19 +269,22 @@ fn base_is_here(base: &str) -> bool {
     url.is_some_and(|url| url.0.host_str().is_some_and(discovery::is_loopback))
 }
 
+fn served(config: &Config, ecosystem: Ecosystem) -> bool {
+    config.registries.all().into_iter().any(|registry| {
+        registry.ecosystem == ecosystem && registry.enabled && registry.upstream.is_some()
+    })
+}
+
 fn point(client: Client, config: &Config, base: &str) -> Result<Step, String> {
     let ecosystem = client.ecosystem();
-    let served = config.registries.all().into_iter().any(|registry| {
-        registry.ecosystem == ecosystem && registry.enabled && registry.upstream.is_some()
-    });
-    if !served {
+    if !served(config, ecosystem) {
         let (goods, key) = (goods(ecosystem), upstream_key(ecosystem));
         return Err(format!("{goods} are not served: set {key}"));
     }
     let Some(ways) = client.ways() else {
-        return Ok(docker::told(base).map_or(Step::Nothing, Step::Tell));
+        return docker::point(base);
     };
-    let (file, edit) = (ways.file()?, (ways.edit)(base));
+    let (file, edit) = (ways.file()?, (ways.edit)(base, config));
     let without = edit::taken_out(file.text());
     let after = edit.put_in(&without);
     if after == file.text() {
@@ -261,14 +292,12 @@ fn point(client: Client, config: &Config, base: &str) -> Result<Step, String> {
     }
     match (ways.objection)(&without, &after) {
         Some(why) => Err(format!("{}: {why}", file.path().display())),
-        None => Ok(Step::Write { file, edit, after }),
+        None => Ok(Step::Write { file, shown: edit.shown(), after, then: None }),
     }
 }
 
-fn undo(client: Client) -> Result<Step, String> {
-    let Some(ways) = client.ways() else {
-        return Ok(Step::Tell("nothing was written for it, so nothing is taken out".to_owned()));
-    };
+fn undo(client: Client, base: &str) -> Result<Step, String> {
+    let Some(ways) = client.ways() else { return docker::undo(base) };
     let file = ways.file()?;
     let after = edit::taken_out(file.text());
     Ok(if after == file.text() { Step::Nothing } else { Step::Undo { file, after } })
@@ -282,15 +311,13 @@ impl Plan {
     fn told(&self) -> String {
         let name = self.client.name();
         match &self.step {
-            Step::Write { file, edit, .. } => {
-                let (path, lines) = (file.path().display(), edit.shown());
-                match file.backup_to_make() {
-                    Some(backup) => format!(
-                        "{name}: into {path}, whose old content is kept as {}:\n{lines}",
-                        backup.display()
-                    ),
-                    None => format!("{name}: into {path}:\n{lines}"),
-                }
+            Step::Write { file, shown, then, .. } => {
+                let path = file.path().display();
+                let kept = file
+                    .backup_to_make()
+                    .map(|backup| format!(", whose old content is kept as {}", backup.display()));
+                let then = then.as_ref().map(|then| format!("\n{then}")).unwrap_or_default();
+                format!("{name}: into {path}{}:\n{shown}{then}", kept.unwrap_or_default())
             }
             Step::Undo { file, .. } => {
                 format!("{name}: what Weir wrote is taken out of {}", file.path().display())

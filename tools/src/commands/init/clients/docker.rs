@@ -1,21 +1,72 @@
-//! docker: its daemon asks, whose file is root's and has no room for a word of ours. So it is told
-//! what to write, and what a mirror does not do.
+//! docker: its daemon asks, whose file is JSON and often root's. Only the lists that need a word more
+//! are touched, and every other byte stays; where the file is not ours to write, its owner is told what to
+//! write. What a mirror does not do is told in any case.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use rustix::fs::{Access, access};
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
+use super::file::File;
+use super::{Step, diff};
 use crate::config::HttpUrl;
 use crate::{discovery, environment};
 
 const DAEMON: &str = "/etc/docker/daemon.json";
+const MIRRORS: &str = "registry-mirrors";
+const INSECURE: &str = "insecure-registries";
 
-/// What is to be done, unless it is.
-pub(super) fn told(base: &str) -> Option<String> {
-    let file = file();
-    let text = fs::read_to_string(&file).unwrap_or_default();
-    to_do(&file, &text, base)
+/// What is to be done so that the daemon asks Weir.
+pub(super) fn point(base: &str) -> Result<Step, String> {
+    pointed(&file(), base)
+}
+
+/// What is to be done so that it asks again what it asked before.
+pub(super) fn undo(base: &str) -> Result<Step, String> {
+    let path = file();
+    let file = File::read(path.clone())?;
+    let mut after = file.text().to_owned();
+    for (list, entry) in wanted(base) {
+        after = without(&after, list, &entry).map_err(|why| at(&path, &why))?;
+    }
+    // Nothing is left of a file that held nothing else.
+    let after = if is_empty(&after) { String::new() } else { after };
+    if after == file.text() || is_empty(file.text()) {
+        return Ok(Step::Nothing);
+    }
+    if is_ours(&path) {
+        return Ok(Step::Undo { file, after });
+    }
+    let path = path.display();
+    Ok(Step::Tell(format!("take {base} out of {path}, which is not yours to write")))
+}
+
+fn pointed(path: &Path, base: &str) -> Result<Step, String> {
+    let file = File::read(path.to_owned())?;
+    let mut after = file.text().to_owned();
+    for (list, entry) in wanted(base) {
+        after = with(&after, list, &entry).map_err(|why| at(path, &why))?;
+    }
+    if after == file.text() {
+        return Ok(Step::Nothing);
+    }
+    let then = format!(
+        "restart docker, so that it reads that. It passes by a mirror that refuses, and asks the registry \
+         itself: what is to be refused for certain is pulled by Weir's name: docker pull \
+         {}/library/alpine:3.20",
+        host(base)
+    );
+    if is_ours(path) {
+        let shown = diff::of(file.text(), &after);
+        return Ok(Step::Write { file, shown, after, then: Some(then) });
+    }
+    let members: BTreeMap<_, _> =
+        wanted(base).into_iter().map(|(list, entry)| (list, json!([entry]))).collect();
+    let (path, members) = (path.display(), json!(members));
+    Ok(Step::Tell(format!("into {path}, which is not yours to write:\n    {members}\n{then}")))
 }
 
 /// The daemon's file; where it runs without root, the user's.
@@ -27,42 +78,170 @@ fn file() -> PathBuf {
     own.filter(|own| own.is_file()).unwrap_or_else(|| PathBuf::from(DAEMON))
 }
 
-fn to_do(file: &Path, text: &str, base: &str) -> Option<String> {
-    let now: Value = serde_json::from_str(text).unwrap_or_default();
-    let mirrors = now["registry-mirrors"].as_array().into_iter().flatten();
-    let mut mirrors = mirrors.filter_map(Value::as_str);
-    if mirrors.any(|mirror| mirror.trim_end_matches('/') == base) {
-        return None;
-    }
+/// Whether this user may replace it, or make it in a folder that is there.
+fn is_ours(path: &Path) -> bool {
+    // Through a link: what it leads to is what is written.
+    let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    path.parent().is_some_and(|folder| access(folder, Access::WRITE_OK).is_ok())
+}
+
+fn at(path: &Path, why: &str) -> String {
+    format!("{}: {why}", path.display())
+}
+
+fn host(base: &str) -> &str {
+    base.split_once("://").map_or(base, |(_, host)| host)
+}
+
+/// What must stand in which list. What is on this machine, docker asks without TLS anyway.
+fn wanted(base: &str) -> Vec<(&'static str, String)> {
     let url = base.parse::<HttpUrl>().ok();
-    let host = base.split_once("://").map_or(base, |(_, host)| host);
     let near = url.and_then(|url| url.0.host_str().map(discovery::is_loopback)) == Some(true);
-    let mut members = json!({ "registry-mirrors": [base] });
+    let mut wanted = vec![(MIRRORS, base.to_owned())];
     if base.starts_with("http://") && !near {
-        members["insecure-registries"] = json!([host]);
+        wanted.push((INSECURE, host(base).to_owned()));
     }
-    Some(format!(
-        "into {}, which is the daemon's and not written here; then restart docker:\n    {members}\n\
-         docker passes by a mirror that refuses, and asks the registry itself. What is to be refused \
-         for certain is pulled by Weir's name: docker pull {host}/library/alpine:3.20",
-        file.display()
-    ))
+    wanted
+}
+
+fn is_empty(text: &str) -> bool {
+    text.trim().is_empty() || serde_json::from_str::<Value>(text).ok() == Some(json!({}))
+}
+
+/// A list of a file: where its text is, and what it names.
+struct List<'a> {
+    at: usize,
+    text: &'a str,
+    entries: Vec<String>,
+}
+
+/// The members of a file, and the list of a name among them.
+fn list<'a>(text: &'a str, name: &str) -> Result<(usize, Option<List<'a>>), String> {
+    let members: BTreeMap<String, &'a RawValue> =
+        serde_json::from_str(text).map_err(|fault| format!("it is no JSON object: {fault}"))?;
+    let found = members.get(name).map(|raw| {
+        let entries = serde_json::from_str(raw.get());
+        let entries = entries.map_err(|_| format!("`{name}` is no list of addresses"))?;
+        let at = raw.get().as_ptr().addr() - text.as_ptr().addr();
+        Ok::<_, String>(List { at, text: raw.get(), entries })
+    });
+    Ok((members.len(), found.transpose()?))
+}
+
+/// The member that is put in where there is none.
+fn member(list: &str, entry: &str, last: bool) -> String {
+    let end = if last { "\n" } else { "," };
+    format!("\n  \"{list}\": [{}]{end}", json!(entry))
+}
+
+/// A file with an entry in a list, before the others: docker asks mirrors in their order.
+fn with(text: &str, name: &str, entry: &str) -> Result<String, String> {
+    let text = if text.trim().is_empty() { "{}\n" } else { text };
+    let put = |at: usize, words: &str| format!("{}{words}{}", &text[..at], &text[at..]);
+    match list(text, name)? {
+        (n_members, None) => {
+            let open = text.find('{').map_or(0, |at| at + 1);
+            Ok(put(open, &member(name, entry, n_members == 0)))
+        }
+        (_, Some(list)) if list.entries.iter().any(|other| same(other, entry)) => {
+            Ok(text.to_owned())
+        }
+        (_, Some(list)) => {
+            let gap = if list.entries.is_empty() { "" } else { ", " };
+            Ok(put(list.at + 1, &format!("{}{gap}", json!(entry))))
+        }
+    }
+}
+
+/// The same without it.
+fn without(text: &str, name: &str, entry: &str) -> Result<String, String> {
+    if text.trim().is_empty() {
+        return Ok(text.to_owned());
+    }
+    let (_, found) = list(text, name)?;
+    let Some(found) = found else { return Ok(text.to_owned()) };
+    for own in [member(name, entry, true), member(name, entry, false)] {
+        if found.entries.len() == 1 && text.contains(&own) {
+            return Ok(text.replacen(&own, "", 1));
+        }
+    }
+    let quoted = json!(entry).to_string();
+    let words = [format!("{quoted}, "), format!(", {quoted}"), quoted];
+    let Some(words) = words.into_iter().find(|words| found.text.contains(words)) else {
+        return Ok(text.to_owned());
+    };
+    let (before, rest) = text.split_at(found.at);
+    Ok(format!("{before}{}", rest.replacen(&words, "", 1)))
+}
+
+fn same(one: &str, other: &str) -> bool {
+    one.trim_end_matches('/') == other.trim_end_matches('/')
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    const BASE: &str = "http://127.0.0.1:7400";
+
     #[test]
-    fn a_daemon_is_told_what_it_lacks_and_nothing_when_it_has_it() {
-        let file = Path::new(DAEMON);
-        let told = to_do(file, "", "http://127.0.0.1:7400").unwrap();
-        for words in [DAEMON, "{\"registry-mirrors\":[\"http://127.0.0.1:7400\"]}", "passes by"] {
-            assert!(told.contains(words), "{told}");
+    fn a_mirror_comes_into_any_file_and_out_again_without_a_trace() {
+        for text in [
+            "",
+            "{}\n",
+            "{\"debug\": true}\n",
+            "{\n\t\"registry-mirrors\": [\"https://mirror.example/\"],\n\t\"debug\": true\n}",
+            "{\"registry-mirrors\": []}",
+            "{\"log-opts\": {\"registry-mirrors\": [1]}, \"z\": 1e3}",
+        ] {
+            let put = with(text, MIRRORS, BASE).unwrap();
+            let read: Value = serde_json::from_str(&put).unwrap();
+            assert_eq!(read[MIRRORS][0], BASE, "{put}");
+            assert_eq!(with(&put, MIRRORS, BASE).unwrap(), put, "twice is once");
+            let out = without(&put, MIRRORS, BASE).unwrap();
+            assert!(out == text || (is_empty(&out) && is_empty(text)), "{text} became {out}");
         }
-        let far = to_do(file, "not JSON", "http://weir.example:7400").unwrap();
-        assert!(far.contains("\"insecure-registries\":[\"weir.example:7400\"]"), "{far}");
-        let has = "{\"registry-mirrors\": [\"https://weir.example/\"]}";
-        assert_eq!(to_do(file, has, "https://weir.example"), None);
+        let last = "{\"registry-mirrors\": [\"https://a.example\", \"http://127.0.0.1:7400\"]}";
+        let out = without(last, MIRRORS, BASE).unwrap();
+        assert_eq!(out, "{\"registry-mirrors\": [\"https://a.example\"]}");
+        let slash = "{\"registry-mirrors\": [\"http://127.0.0.1:7400/\"]}";
+        assert_eq!(with(slash, MIRRORS, BASE).unwrap(), slash);
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_understood_is_left_alone() {
+        for (text, words) in [
+            ("not JSON", "no JSON object"),
+            ("[]", "no JSON object"),
+            ("{\"registry-mirrors\": \"x\"}", "no list of addresses"),
+            ("{\"registry-mirrors\": [1]}", "no list of addresses"),
+        ] {
+            let why = with(text, MIRRORS, BASE).unwrap_err();
+            assert!(why.contains(words), "{text}: {why}");
+        }
+    }
+
+    #[test]
+    fn a_daemon_is_shown_what_it_gets_and_what_a_mirror_does_not_do() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("daemon.json");
+        fs::write(&path, "{\n  \"debug\": true\n}\n").unwrap();
+        let Step::Write { shown, after, then, .. } =
+            pointed(&path, "http://weir.example:7400").unwrap()
+        else {
+            panic!("nothing is written");
+        };
+        for words in [
+            "+   \"registry-mirrors\": [\"http://weir.example:7400\"],",
+            "+   \"insecure-registries\": [\"weir.example:7400\"],",
+        ] {
+            assert!(shown.contains(words), "{shown}");
+        }
+        assert!(!shown.contains("debug") && then.is_some_and(|then| then.contains("passes by")));
+        fs::write(&path, after).unwrap();
+        assert!(matches!(pointed(&path, "http://weir.example:7400").unwrap(), Step::Nothing));
+        let nobodys = Path::new("/nobody/daemon.json");
+        let Step::Tell(told) = pointed(nobodys, BASE).unwrap() else { panic!("it is written") };
+        assert!(told.contains("{\"registry-mirrors\":[\"http://127.0.0.1:7400\"]}"), "{told}");
     }
 }
