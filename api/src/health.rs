@@ -17,6 +17,7 @@ use tracing::warn;
 use utoipa::ToSchema;
 use utoipa_axum::{router::OpenApiRouter, routes};
 use weir_log::migrate::{self, MigrateFault};
+use weir_processors::registry::cache::redis::State as Redis;
 
 use crate::{problem::chain, state::ApiState};
 
@@ -124,7 +125,10 @@ async fn live() -> &'static str {
 )]
 async fn ready(State(state): State<ApiState>) -> Health {
     let (database, migrations) = tokio::join!(database(&state), state.schema().check(&state));
-    vec![stopping(state.stopping()), database, migrations, tail(&state), engine(&state)].into()
+    let mut checks =
+        vec![stopping(state.stopping()), database, migrations, tail(&state), engine(&state)];
+    checks.extend(state.packages().redis().map(|redis| shared_lists(&redis.state())));
+    checks.into()
 }
 
 /// Says whether this instance can be asked anything: another name of `/readyz`
@@ -174,6 +178,19 @@ fn engine(state: &ApiState) -> Check {
     let n_projections = state.engine().projections().count();
     let detail = Some(format!("{n_projections} projections; GET /api/projections shows their lag"));
     Check { name: "engine", ok: 0 < n_projections, detail }
+}
+
+/// Without Redis everything is served all the same: that it is down is said, and does not keep the
+/// instance from answering.
+fn shared_lists(redis: &Redis) -> Check {
+    let detail = match redis {
+        Redis::Up { read_only: false, .. } => None,
+        Redis::Up { read_only: true, .. } => {
+            Some("takes no lists; those it has are read".to_owned())
+        }
+        Redis::Down { since, .. } => Some(format!("down since {since}; lists are not shared")),
+    };
+    Check { name: "redis", ok: true, detail }
 }
 
 #[cfg(test)]

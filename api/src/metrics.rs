@@ -99,6 +99,9 @@ pub(crate) async fn show(State(state): State<ApiState>) -> Result<Response, Prob
     if let Some(cache) = state.packages().cache() {
         meters.instruments.cache(cache);
     }
+    if let Some(redis) = state.packages().redis() {
+        meters.instruments.redis(redis);
+    }
     // A scrape says what is known; of what cannot be asked it says what it knew.
     if tokio::time::timeout(PATIENCE, measure(&state)).await.is_err() {
         warn!("the database cannot be measured in time");

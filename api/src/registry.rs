@@ -35,7 +35,7 @@ use weir_processors::{
     caller::Caller,
     door::Executed,
     registry::{
-        cache::{CacheKey, CachePlugin, CacheStats, Census, Kept},
+        cache::{ArtifactCache, CacheKey, CacheStats, Census, Kept, RedisCache},
         plugin::RegistryPlugin,
         policy::Policy,
         purging::{PurgeFault, Purging, Request},
@@ -88,7 +88,7 @@ trait AnyCache: Send + Sync {
     fn purge(&self, request: Request, caller: Caller) -> BoxFuture<'_, Purged>;
 }
 
-impl<C: CachePlugin> AnyCache for Purging<C> {
+impl<C: ArtifactCache> AnyCache for Purging<C> {
     fn stats(&self) -> CacheStats {
         self.cache().stats()
     }
@@ -125,7 +125,7 @@ impl Packages {
 
     /// Keeps artifacts in a cache, and lists on shelves, which can both be purged.
     #[must_use]
-    pub fn keeping<C: CachePlugin>(self, purging: Purging<C>) -> Self {
+    pub fn keeping<C: ArtifactCache>(self, purging: Purging<C>) -> Self {
         let shelves = purging.shelves().clone();
         Self { cache: Some(Arc::new(purging)), shelves, ..self }
     }
@@ -159,6 +159,11 @@ impl Packages {
     /// How full the cache is, where there is one.
     pub(crate) fn cache(&self) -> Option<CacheStats> {
         self.cache.as_ref().map(|cache| cache.stats())
+    }
+
+    /// Where instances share lists, if anywhere.
+    pub(crate) const fn redis(&self) -> Option<&RedisCache> {
+        self.shelves.shared()
     }
 
     /// What the cache keeps of each ecosystem, where there is one.

@@ -213,7 +213,7 @@ pub struct Reply {
 }
 
 /// An answer as a whole.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Page {
     /// Its status.
     pub status: StatusCode,
@@ -231,11 +231,7 @@ impl Outbound {
     /// Makes the way out for one instance of Weir. `instance` is told to every upstream, and should
     /// be the same on all instances that share a log.
     pub fn new(instance: Uuid, limits: Limits) -> Result<Self, OutboundFault> {
-        static PROVIDER: Once = Once::new();
-        PROVIDER.call_once(|| {
-            // An error says that the process has a provider already, which serves as well.
-            rustls::crypto::ring::default_provider().install_default().unwrap_or_default();
-        });
+        install_tls();
         let clients = |anywhere| {
             let client =
                 |encoding| client(encoding, anywhere, limits).map_err(OutboundFault::Setup);
@@ -252,6 +248,16 @@ impl Outbound {
     #[must_use]
     pub const fn instance(&self) -> Uuid {
         self.instance
+    }
+
+    /// Waits for room for a page that did not come this way, where it needs some.
+    pub(crate) async fn room(&self, size_bytes: u64) -> Option<Room> {
+        if size_bytes <= SMALL_PAGE_BYTES as u64 {
+            return None;
+        }
+        // Nobody closes it.
+        let permit = Arc::clone(&self.large_pages).acquire_owned().await.ok()?;
+        Some(Room { _permit: Arc::new(permit) })
     }
 
     /// Takes the room of all large pages.
@@ -401,6 +407,15 @@ impl Reply {
         let (status, headers) = (self.status(), self.headers().clone());
         Ok(Some(Page { status, headers, url, body: body.freeze(), room }))
     }
+}
+
+/// Sees to it that the process has what TLS needs.
+pub(crate) fn install_tls() {
+    static PROVIDER: Once = Once::new();
+    PROVIDER.call_once(|| {
+        // An error says that the process has a provider already, which serves as well.
+        rustls::crypto::ring::default_provider().install_default().unwrap_or_default();
+    });
 }
 
 /// Why a request could not be sent: what the resolver refused is refused, not broken.

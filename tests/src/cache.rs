@@ -4,7 +4,9 @@ use std::{io::Write, path::Path};
 
 use sha2::{Digest as _, Sha256};
 use weir_events::{registry::Ecosystem, timestamp::Timestamp};
-use weir_processors::registry::cache::{CacheKey, CachePlugin, FileCache, Meta};
+use weir_processors::registry::cache::{
+    Artifact, ArtifactCache, CacheKey, CachePlugin, FileCache, Meta,
+};
 
 /// Opens a cache with room for whatever a test puts there.
 ///
@@ -39,5 +41,5 @@ pub async fn put_in(cache: &FileCache, package: &str, file: &str, body: &[u8], t
         etag: None,
         content_type: "application/octet-stream".to_owned(),
     };
-    cache.set(key, staged, meta).await.expect("keep it");
+    cache.set(key, Artifact { staged, meta }).await.expect("keep it");
 }

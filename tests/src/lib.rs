@@ -21,6 +21,7 @@ pub mod pgbouncer;
 pub mod process;
 pub mod proxy;
 pub mod readmodels;
+pub mod redis;
 pub mod sse;
 pub mod upstream;
 pub mod weir;

@@ -131,12 +131,21 @@ impl Place {
     /// # Panics
     /// When it is not ready in time.
     pub async fn start_at(&self, part: Part, listen: &str) -> Weir {
+        self.start_with(part, listen, &[]).await
+    }
+
+    /// The same, with variables in its environment.
+    ///
+    /// # Panics
+    /// When it is not ready in time.
+    pub async fn start_with(&self, part: Part, listen: &str, variables: &[(&str, &str)]) -> Weir {
         let name = match part {
             Part::Up => "up",
             Part::Api => "api",
             Part::Worker => "worker",
         };
         let mut command = self.command(&[name, "--json", "--listen", listen]);
+        command.envs(variables.iter().copied());
         if let Some(database) = &self.database {
             command.args(["--database-url", &database.url]);
         }

@@ -67,6 +67,7 @@ pub(crate) const SECTIONS: &[Section] = &[
     sources::OpenSsf::SECTION,
     sources::Blocklist::SECTION,
     cache::Cache::SECTION,
+    cache::Redis::SECTION,
     database::Database::SECTION,
     log::Log::SECTION,
     logging::Logging::SECTION,

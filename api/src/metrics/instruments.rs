@@ -12,7 +12,10 @@ use weir_events::{
     timestamp::Timestamp,
 };
 use weir_processors::registry::{
-    cache::CacheStats,
+    cache::{
+        CachePlugin as _, CacheStats, RedisCache,
+        redis::{Counted, State},
+    },
     stats::{BOUNDS, Stats},
 };
 use weir_projections::{engine::status::ProjectionStatus, registry::sync_status::StatusRow};
@@ -41,6 +44,8 @@ pub(super) struct Instruments {
     oldest_transaction: Gauge<f64>,
     blocked_packages: Gauge<u64>,
     cache_size: Gauge<u64>,
+    redis_up: Gauge<u64>,
+    redis_size: Gauge<u64>,
     advisories: Gauge<u64>,
     source_age: Gauge<f64>,
     source_failing: Gauge<u64>,
@@ -96,6 +101,14 @@ impl Instruments {
             cache_size: meter
                 .u64_gauge("weir_registry_cache_size_bytes")
                 .with_description("Bytes of artifacts this instance knows to be cached")
+                .build(),
+            redis_up: meter
+                .u64_gauge("weir_registry_redis_up")
+                .with_description("Whether the Redis answers where instances share lists")
+                .build(),
+            redis_size: meter
+                .u64_gauge("weir_registry_redis_size_bytes")
+                .with_description("Bytes of lists this instance knows to lie in Redis")
                 .build(),
             advisories: meter
                 .u64_gauge("weir_registry_advisories")
@@ -178,6 +191,11 @@ impl Instruments {
         self.cache_size.record(stats.size_bytes, &[]);
     }
 
+    pub(super) fn redis(&self, redis: &RedisCache) {
+        self.redis_up.record(matches!(redis.state(), State::Up { .. }).into(), &[]);
+        self.redis_size.record(redis.stats().size_bytes, &[]);
+    }
+
     pub(super) fn seen(&self, events: &[Arc<Recorded>], now: Timestamp) {
         for subsystem in Subsystem::ALL {
             let its = events.iter().filter(|event| event.subsystem() == Some(subsystem)).count();
@@ -228,7 +246,30 @@ fn counted(meter: &Meter, packages: &Packages) -> Vec<ObservableCounter<u64>> {
         let label = |status: u16| Some(KeyValue::new("status", i64::from(status)));
         stats.requests.iter().map(|(status, n_answers)| (*n_answers, label(*status))).collect()
     }));
+    counters.extend(packages.redis().map(|redis| of_redis(meter, redis.clone())));
     counters
+}
+
+/// What came of looking for lists in Redis, and of putting them there.
+fn of_redis(meter: &Meter, redis: RedisCache) -> ObservableCounter<u64> {
+    let counter = meter.u64_observable_counter("weir_registry_redis");
+    let observe = move |observer: &dyn AsyncInstrument<u64>| {
+        let Counted { hits, misses, stored, too_large, rejected, failed, skipped } =
+            redis.counted();
+        for (outcome, n) in [
+            ("hit", hits),
+            ("miss", misses),
+            ("stored", stored),
+            ("too_large", too_large),
+            ("rejected", rejected),
+            ("failed", failed),
+            ("skipped", skipped),
+        ] {
+            observer.observe(n, &[KeyValue::new("outcome", outcome)]);
+        }
+    };
+    let description = "Lists looked for in Redis or put there, by what came of it";
+    counter.with_description(description).with_callback(observe).build()
 }
 
 fn observed(

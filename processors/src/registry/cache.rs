@@ -6,6 +6,7 @@ mod checked;
 mod evicted;
 mod files;
 mod purge;
+pub mod redis;
 mod repair;
 
 use std::{borrow::Cow, collections::HashSet, fs::File, io, sync::Arc};
@@ -14,6 +15,7 @@ pub use census::{Census, Forgotten, Kept};
 pub use evicted::{Evicted, Evictions};
 pub use files::FileCache;
 pub use purge::{Purge, Purged};
+pub use redis::RedisCache;
 pub use repair::Repair;
 use serde::{Deserialize, Serialize};
 use tempfile::NamedTempFile;
@@ -206,11 +208,52 @@ pub struct CacheStats {
     pub max_bytes: u64,
 }
 
-/// A place for verified artifacts.
-pub trait CachePlugin: Send + Sync + 'static {
-    /// An artifact, if it is here and whole.
-    fn get(&self, key: &CacheKey) -> impl Future<Output = io::Result<Option<Cached>>> + Send;
+/// An artifact on its way into a cache.
+#[derive(Debug)]
+pub struct Artifact {
+    /// Its bytes, written and verified, in a file of the cache's own place.
+    pub staged: NamedTempFile,
+    /// What is known of it.
+    pub meta: Meta,
+}
 
+/// A place where something of a registry is kept: files on a disk ([`FileCache`]), lists of versions
+/// in a Redis ([`RedisCache`]). What all of them keep to is in one suite, which all of them run.
+pub trait CachePlugin: Send + Sync + 'static {
+    /// What something is found by.
+    type Key: Clone + Send + Sync + 'static;
+    /// What is given to be kept.
+    type Entry: Send + 'static;
+    /// What is found again.
+    type Found: Send + 'static;
+
+    /// What is kept under a key, if it is here and whole.
+    fn get(&self, key: &Self::Key) -> impl Future<Output = io::Result<Option<Self::Found>>> + Send;
+
+    /// Keeps an entry, which replaces what had its key. From the moment it can be found it is whole.
+    /// `false` when it was purged while it was on its way, or is too large: then it is not kept.
+    fn set(
+        &self,
+        key: Self::Key,
+        entry: Self::Entry,
+    ) -> impl Future<Output = io::Result<bool>> + Send;
+
+    /// Forgets what is kept under a key; says whether it was there.
+    fn delete(&self, key: &Self::Key) -> impl Future<Output = io::Result<bool>> + Send;
+
+    /// How full it is, as far as this process knows.
+    fn stats(&self) -> CacheStats;
+
+    /// Forgets what these purges mean and what began to be fetched before them, also what of it is
+    /// still on its way. Who reads one of the files reads on to its end.
+    fn purge(&self, purges: Vec<Purge>) -> impl Future<Output = io::Result<Purged>> + Send;
+
+    /// Forgets what was kept long enough; says how much that was.
+    fn purge_expired(&self, now: Timestamp) -> impl Future<Output = io::Result<u64>> + Send;
+}
+
+/// A place for verified artifacts.
+pub trait ArtifactCache: CachePlugin<Key = CacheKey, Entry = Artifact, Found = Cached> {
     /// Of these artifacts, those that are here. Looking does not count as use: what an operator only
     /// asks after is forgotten no later for it.
     fn held(
@@ -222,28 +265,6 @@ pub trait CachePlugin: Send + Sync + 'static {
     /// [`CachePlugin::set`], or dropped and gone.
     fn stage(&self) -> impl Future<Output = io::Result<NamedTempFile>> + Send;
 
-    /// Keeps a staged file, which replaces what had its key. From the moment it can be found it is
-    /// whole and on disk. `false` when it was purged while it was on its way: then it is not kept.
-    fn set(
-        &self,
-        key: CacheKey,
-        staged: NamedTempFile,
-        meta: Meta,
-    ) -> impl Future<Output = io::Result<bool>> + Send;
-
-    /// Forgets an artifact; says whether it was there.
-    fn delete(&self, key: &CacheKey) -> impl Future<Output = io::Result<bool>> + Send;
-
-    /// How full it is, as far as this process knows.
-    fn stats(&self) -> CacheStats;
-
     /// What it keeps of each ecosystem, also what other processes put there that share it.
     fn census(&self) -> impl Future<Output = io::Result<Census>> + Send;
-
-    /// Forgets what these purges mean and what began to be fetched before them, also what of it is
-    /// still on its way. Who reads one of the files reads on to its end.
-    fn purge(&self, purges: Vec<Purge>) -> impl Future<Output = io::Result<Purged>> + Send;
-
-    /// Forgets what was kept long enough; says how much that was.
-    fn purge_expired(&self, now: Timestamp) -> impl Future<Output = io::Result<u64>> + Send;
 }

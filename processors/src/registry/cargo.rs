@@ -31,7 +31,7 @@ use self::{
 };
 use super::{
     answer::Answer,
-    cache::{CacheKey, CachePlugin},
+    cache::{ArtifactCache, CacheKey},
     documents::{Documents, Keeping},
     gate::{Gate, Plain, Voice as _},
     plugin::{Asked, RegistryPlugin},
@@ -69,7 +69,7 @@ struct Upstream {
     settings: Documents<Settings>,
 }
 
-impl<C: CachePlugin> Cargo<C> {
+impl<C: ArtifactCache> Cargo<C> {
     /// Serves an index. Refused when the index's address is none.
     pub fn new(config: &Config, parts: Parts<'_, C>) -> Result<Self, ReachFault> {
         let counters = Arc::new(Counters::default());
@@ -87,7 +87,7 @@ impl<C: CachePlugin> Cargo<C> {
     }
 }
 
-impl<C: CachePlugin> RegistryPlugin for Cargo<C> {
+impl<C: ArtifactCache> RegistryPlugin for Cargo<C> {
     type Request = Request;
     type Document = Document;
     type Filtered = Filtered;

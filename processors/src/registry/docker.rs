@@ -38,7 +38,7 @@ use self::{
 };
 use super::{
     answer::Answer,
-    cache::{CacheKey, CachePlugin},
+    cache::{ArtifactCache, CacheKey},
     documents::{Documents, Keeping},
     download::{Bounds, Downloads},
     gate::{Gate, Voice as _},
@@ -92,7 +92,7 @@ struct Upstream {
     namespaces: Vec<String>,
 }
 
-impl<C: CachePlugin + Clone> Docker<C> {
+impl<C: ArtifactCache + Clone> Docker<C> {
     /// Serves a registry. Refused when its address is none.
     pub fn new(config: &Config, parts: Parts<'_, C>) -> Result<Self, ReachFault> {
         let counters = Arc::new(Counters::default());
@@ -112,7 +112,7 @@ impl<C: CachePlugin + Clone> Docker<C> {
     }
 }
 
-impl<C: CachePlugin> Docker<C> {
+impl<C: ArtifactCache> Docker<C> {
     /// The cache of manifests and blobs.
     pub fn cache(&self) -> &C {
         self.gate.downloads().cache()
@@ -144,7 +144,7 @@ fn namespace(url: &Url) -> Option<String> {
     Some(url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}")))
 }
 
-impl<C: CachePlugin> RegistryPlugin for Docker<C> {
+impl<C: ArtifactCache> RegistryPlugin for Docker<C> {
     type Request = Request;
     type Document = Tags;
     type Filtered = Filtered;

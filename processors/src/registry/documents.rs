@@ -2,7 +2,9 @@
 //!
 //! One request at a time for each, conditional where the upstream gave a validator. An old one is
 //! given when the upstream fails; that there is none is remembered briefly, and never mistaken for a
-//! failure.
+//! failure. Where several instances share a place for lists, what one of them fetched serves all.
+
+mod shared;
 
 use std::{
     error::Error,
@@ -18,14 +20,15 @@ use http::{
 };
 use tokio::time::Instant;
 use tracing::warn;
-use weir_events::timestamp::Timestamp;
+use weir_events::{registry::Ecosystem, timestamp::Timestamp};
 use weir_log::lifecycle::Lifecycle;
 
+use self::shared::Shared;
 use super::{
-    cache,
+    cache::{self, redis::Id},
     flights::Flights,
     lru::Lru,
-    shelves::Shelf,
+    shelves::{Shelf, Shelves},
     stats::{Count, Counters},
 };
 use crate::outbound::{Ask, Encoding, Outbound, OutboundFault, Page, Reach, Room, Trail, Url};
@@ -166,7 +169,7 @@ impl<S: Source> Clone for Documents<S> {
     }
 }
 
-type Answered<S> = Result<Open<<S as Source>::Document>, DocumentsFault>;
+type Answered<S> = Result<Landed<<S as Source>::Document>, DocumentsFault>;
 
 #[derive(Debug)]
 struct Inner<S: Source> {
@@ -176,9 +179,30 @@ struct Inner<S: Source> {
     keeping: Keeping,
     counters: Arc<Counters>,
     kept: Mutex<Shelved<S>>,
+    shared: Option<Shared<S>>,
     /// By the Weirs a request came through, too: that is a client's word, and what comes of it
     /// concerns nobody else.
     flights: Flights<(S::Key, Trail), Answered<S>>,
+}
+
+/// What came of looking for a list.
+#[derive(Debug)]
+struct Landed<D> {
+    open: Open<D>,
+    /// When the upstream last confirmed it, if nobody asked it just now: another instance had.
+    confirmed_at: Option<Instant>,
+}
+
+impl<D> Clone for Landed<D> {
+    fn clone(&self) -> Self {
+        Self { open: self.open.clone(), confirmed_at: self.confirmed_at }
+    }
+}
+
+impl<D> Landed<D> {
+    const fn asked(open: Open<D>) -> Self {
+        Self { open, confirmed_at: None }
+    }
 }
 
 /// What is kept, and how often some of it was forgotten because somebody said so: what was fetched
@@ -227,6 +251,8 @@ struct Kept<D> {
     /// When it may be asked again after a failure.
     retry_at: Instant,
     validators: Validators,
+    /// What it is called where instances share it.
+    shared: Option<Id>,
 }
 
 impl<D> Clone for Kept<D> {
@@ -236,6 +262,7 @@ impl<D> Clone for Kept<D> {
             confirmed_at: self.confirmed_at,
             retry_at: self.retry_at,
             validators: self.validators.clone(),
+            shared: self.shared,
         }
     }
 }
@@ -246,35 +273,44 @@ struct Validators {
     last_modified: Option<HeaderValue>,
 }
 
+impl Validators {
+    fn of(headers: &HeaderMap) -> Self {
+        let of = |name| headers.get(name).cloned();
+        Self { etag: of(ETAG), last_modified: of(LAST_MODIFIED) }
+    }
+}
+
 impl<S: Source> Documents<S> {
-    /// The lists below an address, which is asked only within the reach.
+    /// The lists below an address, which is asked only within the reach. They lie on a shelf of their
+    /// own among these.
     pub fn new(
         mut base: Url,
         reach: Reach,
         outbound: Outbound,
         keeping: Keeping,
         counters: Arc<Counters>,
+        (ecosystem, shelves): (Ecosystem, &Shelves),
         lifecycle: &Lifecycle,
     ) -> Self {
         if !base.path().ends_with('/') {
             let path = format!("{}/", base.path());
             base.set_path(&path);
         }
-        Self(Arc::new(Inner {
+        let shared = shelves.shared().cloned();
+        let shared = shared.map(|cache| Shared::new(cache, ecosystem, &outbound, &keeping));
+        let inner = Arc::new(Inner {
             base,
             reach,
             outbound,
             keeping,
             counters,
             kept: Mutex::new(Shelved { lists: Lru::new(keeping.max_bytes), n_purges: 0 }),
+            shared,
             flights: Flights::new(S::NOUN, lifecycle.clone()),
-        }))
-    }
-
-    /// The shelf they lie on.
-    pub(super) fn shelf(&self) -> Weak<dyn Shelf> {
-        let weak: Weak<Inner<S>> = Arc::downgrade(&self.0);
-        weak
+        });
+        let weak: Weak<Inner<S>> = Arc::downgrade(&inner);
+        shelves.add(ecosystem, weak);
+        Self(inner)
     }
 
     /// The upstream's address, with a slash at its end.
@@ -309,15 +345,18 @@ impl<S: Source> Documents<S> {
             return answer.map(Open::kept);
         }
         inner.counters.count(Count::Miss);
-        let work = {
-            let (inner, key, trail) = (Arc::clone(inner), key.clone(), trail.clone());
-            || async move { inner.refresh(&key, &trail).await }
-        };
-        inner
-            .flights
-            .join((key.clone(), trail.clone()), work)
-            .await
-            .unwrap_or(Err(DocumentsFault::Stopping))
+        loop {
+            let work = {
+                let (inner, key, trail) = (Arc::clone(inner), key.clone(), trail.clone());
+                move || async move { inner.refresh(&key, max_age, &trail).await }
+            };
+            let landed = inner.flights.join((key.clone(), trail.clone()), work).await;
+            let Landed { open, confirmed_at } = landed.unwrap_or(Err(DocumentsFault::Stopping))?;
+            // What another instance knew may be new enough for who asked first, and not for us.
+            if confirmed_at.is_none_or(|at| at.elapsed() < max_age) {
+                return Ok(open);
+            }
+        }
     }
 }
 
@@ -351,18 +390,33 @@ impl<S: Source> Inner<S> {
     async fn refresh(
         &self,
         key: &S::Key,
+        max_age: Duration,
         trail: &Trail,
-    ) -> Result<Open<S::Document>, DocumentsFault> {
-        let (old, n_purges) = {
+    ) -> Result<Landed<S::Document>, DocumentsFault> {
+        let (mut old, n_purges) = {
             let mut kept = self.kept();
             (kept.lists.get(key).cloned(), kept.n_purges)
         };
+        if let Some(shared) = &self.shared
+            && let Some((theirs, room)) =
+                shared.newer(&self.base, key, old.as_ref(), &self.outbound).await
+        {
+            self.keep(key, theirs.clone(), n_purges);
+            let confirmed_at = theirs.confirmed_at;
+            match &theirs.document {
+                Some(document) if confirmed_at.elapsed() < max_age => {
+                    let open = Open { document: Arc::clone(document), room };
+                    return Ok(Landed { open, confirmed_at: Some(confirmed_at) });
+                }
+                _ => old = Some(theirs),
+            }
+        }
         match self.fetch(key, old.as_ref(), trail).await {
             Ok((kept, room)) => {
                 let document = kept.document.clone();
                 self.keep(key, kept, n_purges);
                 let document = document.ok_or_else(|| DocumentsFault::NotFound(what::<S>(key)))?;
-                Ok(Open { document, room })
+                Ok(Landed::asked(Open { document, room }))
             }
             Err(fault) => {
                 self.counters.count(Count::UpstreamFailure);
@@ -377,7 +431,7 @@ impl<S: Source> Inner<S> {
                     let retry_at = Instant::now() + self.keeping.retry_after;
                     self.keep(key, Kept { retry_at, ..old }, n_purges);
                 }
-                Ok(Open::kept(document))
+                Ok(Landed::asked(Open::kept(document)))
             }
         }
     }
@@ -399,9 +453,9 @@ impl<S: Source> Inner<S> {
     ) -> Result<(Kept<S::Document>, Option<Room>), DocumentsFault> {
         let fault =
             |cause| DocumentsFault::Unreachable { what: what::<S>(key), cause: Arc::new(cause) };
-        let confirmed = |document, validators, room| {
+        let confirmed = |document, validators, shared, room| {
             let now = Instant::now();
-            Ok((Kept { document, confirmed_at: now, retry_at: now, validators }, room))
+            Ok((Kept { document, confirmed_at: now, retry_at: now, validators, shared }, room))
         };
         if let Some(Own { content_type, body }) = S::own(key) {
             let content_type = (CONTENT_TYPE, HeaderValue::from_static(content_type));
@@ -413,7 +467,7 @@ impl<S: Source> Inner<S> {
                 room: None,
             };
             let (document, room) = read::<S>(key.clone(), page).await?;
-            return confirmed(Some(Arc::new(document)), Validators::default(), room);
+            return confirmed(Some(Arc::new(document)), Validators::default(), None, room);
         }
         let with_list = old.filter(|old| old.document.is_some());
         let ask = Ask {
@@ -426,21 +480,27 @@ impl<S: Source> Inner<S> {
         };
         self.counters.count(Count::UpstreamRequest);
         let Keeping { bound, max_page_bytes, .. } = self.keeping;
-        let asked_at = Instant::now();
+        let (asked_at, began) = (Instant::now(), self.shared.as_ref().map(Shared::now));
+        let shared = self.shared.as_ref().zip(began);
         let page = self.outbound.page(ask, max_page_bytes, bound).await;
         self.counters.upstream(asked_at.elapsed());
         let page = page.map_err(fault)?;
         match (page.status, with_list) {
             (StatusCode::OK, _) => {
-                let validators = Validators {
-                    etag: page.headers.get(ETAG).cloned(),
-                    last_modified: page.headers.get(LAST_MODIFIED).cloned(),
-                };
+                let validators = Validators::of(&page.headers);
+                // Only what can be read is put down.
+                let whole = shared.map(|_| page.clone());
                 let (document, room) = read::<S>(key.clone(), page).await?;
-                confirmed(Some(Arc::new(document)), validators, room)
+                let id = shared
+                    .zip(whole)
+                    .and_then(|((shared, began), page)| shared.put(&self.base, key, &page, began));
+                confirmed(Some(Arc::new(document)), validators, id, room)
             }
             (StatusCode::NOT_MODIFIED, Some(old)) => {
-                confirmed(old.document.clone(), old.validators.clone(), None)
+                if let Some(((shared, began), id)) = shared.zip(old.shared) {
+                    shared.confirm(&self.base, key, id, began);
+                }
+                confirmed(old.document.clone(), old.validators.clone(), old.shared, None)
             }
             (
                 StatusCode::NOT_FOUND
@@ -451,14 +511,17 @@ impl<S: Source> Inner<S> {
                 S::OUTLIVES && old.confirmed_at.elapsed() < self.keeping.stale_for
             }) =>
             {
-                confirmed(None, Validators::default(), None)
+                if let Some((shared, _)) = shared {
+                    shared.forget(&self.base, key);
+                }
+                confirmed(None, Validators::default(), None, None)
             }
             (status @ (StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN), None)
                 if S::DENIED_IS_NONE && !self.reach.has_credentials() =>
             {
                 let list = what::<S>(key);
                 warn!(list, %status, "refused by the upstream without credentials, taken as not there");
-                confirmed(None, Validators::default(), None)
+                confirmed(None, Validators::default(), None, None)
             }
             (status, _) => Err(DocumentsFault::Status { what: what::<S>(key), status }),
         }

@@ -34,7 +34,7 @@ use weir_log::lifecycle::Lifecycle;
 
 use self::{arrival::Fetched, transfer::State};
 use super::{
-    cache::{CacheKey, CachePlugin, Cached},
+    cache::{ArtifactCache, CacheKey, Cached},
     ledger::Ledger,
     stats::{Count, Counters},
 };
@@ -98,7 +98,7 @@ struct Inner<C> {
     slots: Semaphore,
 }
 
-impl<C: CachePlugin> Downloads<C> {
+impl<C: ArtifactCache> Downloads<C> {
     /// Downloads that are kept in a cache.
     pub fn new(
         cache: C,

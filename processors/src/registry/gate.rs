@@ -26,7 +26,7 @@ use weir_log::lifecycle::Lifecycle;
 use super::{
     answer::Answer,
     asking::Asking,
-    cache::CachePlugin,
+    cache::ArtifactCache,
     download::{Bounds, Downloads},
     ledger::Ledger,
     patience::Patience,
@@ -82,7 +82,7 @@ pub struct Gate<C, V> {
     voice: PhantomData<V>,
 }
 
-impl<C: CachePlugin, V: Voice> Gate<C, V> {
+impl<C: ArtifactCache, V: Voice> Gate<C, V> {
     /// A gate in front of a cache and an outside.
     pub fn new(parts: Parts<'_, C>, counters: Arc<Counters>, bounds: Bounds) -> Self {
         let Parts { policy, ledger, outbound, cache, patience, lifecycle, .. } = parts;

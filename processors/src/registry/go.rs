@@ -35,7 +35,7 @@ use self::{
 };
 use super::{
     answer::Answer,
-    cache::{CacheKey, CachePlugin},
+    cache::{ArtifactCache, CacheKey},
     documents::{Documents, Keeping},
     gate::{Gate, Plain, Voice as _},
     plugin::{Asked, RegistryPlugin},
@@ -73,7 +73,7 @@ struct Upstream {
     database: Option<Database>,
 }
 
-impl<C: CachePlugin> Go<C> {
+impl<C: ArtifactCache> Go<C> {
     /// Serves a module proxy. Refused when the proxy's address is none.
     pub fn new(config: &Config, parts: Parts<'_, C>) -> Result<Self, ReachFault> {
         let counters = Arc::new(Counters::default());
@@ -102,7 +102,7 @@ impl<C: CachePlugin> Go<C> {
     }
 }
 
-impl<C: CachePlugin> RegistryPlugin for Go<C> {
+impl<C: ArtifactCache> RegistryPlugin for Go<C> {
     type Request = Request;
     type Document = List;
     type Filtered = Filtered;

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use tokio::time::{MissedTickBehavior, interval_at};
+use tokio::time::{MissedTickBehavior, interval, interval_at};
 use tokio_util::sync::CancellationToken;
-use tracing::{info, warn};
+use tracing::{debug, info, warn};
 use weir_events::{
     registry::{CacheEvicted, Ecosystem, Event},
     stream::StreamName,
@@ -12,7 +12,7 @@ use weir_events::{
 use weir_log::{idempotency::CommandKey, lifecycle::Lifecycle};
 
 use super::{
-    cache::{CachePlugin, Evicted, Evictions, FileCache},
+    cache::{CachePlugin, Evicted, Evictions, FileCache, RedisCache},
     ledger::LedgerFault,
 };
 use crate::{caller::Caller, door::Door};
@@ -37,6 +37,29 @@ pub fn start(cache: &FileCache, door: &Door, expire_every: Duration, lifecycle: 
     lifecycle.run("cache keeper", async move {
         soft.run_until_cancelled(expire(&cache, &door, expire_every)).await;
     });
+}
+
+/// Starts to look every so often through what instances share: how much it is, and whether something
+/// was kept long enough that its place has not forgotten by itself.
+pub fn look_after(redis: RedisCache, every: Duration, lifecycle: &Lifecycle) {
+    let soft = lifecycle.soft().clone();
+    lifecycle.run("shared lists keeper", async move {
+        soft.run_until_cancelled(look(&redis, every)).await;
+    });
+}
+
+async fn look(redis: &RedisCache, every: Duration) {
+    let mut looks = interval(every);
+    looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        looks.tick().await;
+        match redis.purge_expired(redis.now()).await {
+            Ok(0) => {}
+            Ok(n_expired) => info!(n_expired, "shared lists were kept long enough"),
+            // That it is down was told, and is no news every time.
+            Err(fault) => debug!(error = %fault, "Redis could not be looked through"),
+        }
+    }
 }
 
 async fn expire(cache: &FileCache, door: &Door, every: Duration) {

@@ -37,7 +37,7 @@ use self::{
 };
 use super::{
     answer::Answer,
-    cache::{CacheKey, CachePlugin},
+    cache::{ArtifactCache, CacheKey},
     documents::{Documents, Keeping},
     gate::{Gate, Voice as _},
     plugin::{Asked, Bodies, RegistryPlugin},
@@ -75,7 +75,7 @@ pub struct Npm<C> {
     auditing: Arc<Semaphore>,
 }
 
-impl<C: CachePlugin> Npm<C> {
+impl<C: ArtifactCache> Npm<C> {
     /// Serves a registry. Refused when the registry's address is none.
     pub fn new(config: &Config, parts: Parts<'_, C>) -> Result<Self, ReachFault> {
         let counters = Arc::new(Counters::default());
@@ -93,7 +93,7 @@ impl<C: CachePlugin> Npm<C> {
     }
 }
 
-impl<C: CachePlugin> RegistryPlugin for Npm<C> {
+impl<C: ArtifactCache> RegistryPlugin for Npm<C> {
     type Request = Request;
     type Document = Document;
     type Filtered = Filtered;

@@ -20,7 +20,7 @@ use weir_log::{
 };
 
 use super::{
-    cache::{CachePlugin, Purge},
+    cache::{ArtifactCache, CachePlugin as _, Purge},
     shelves::Shelves,
 };
 use crate::{
@@ -82,7 +82,7 @@ struct Inner<C> {
     turn: Mutex<()>,
 }
 
-impl<C: CachePlugin> Purging<C> {
+impl<C: ArtifactCache> Purging<C> {
     /// Starts to follow what others had forgotten.
     ///
     /// # Errors
@@ -140,8 +140,16 @@ impl<C: CachePlugin> Purging<C> {
         let Inner { cache, shelves, door, stream, turn, .. } = &*self.0;
         let _turn = turn.lock().await;
         let before = door.now();
+        let purges = vec![Purge { selection: selection.clone(), before }];
+        // First of all: what is forgotten in memory must not come back from there.
+        self.heed(&purges);
         let n_documents = shelves.forget(&selection);
-        let files = cache.purge(vec![Purge { selection, before }]).await?;
+        if let Some(shared) = shelves.shared()
+            && let Err(fault) = shared.purge(purges.clone()).await
+        {
+            warn!(error = %fault, "lists stay in Redis for now, and are not taken from there");
+        }
+        let files = cache.purge(purges).await?;
         let Request { ecosystem, package, versions } = request;
         let purged = CachePurged {
             ecosystem,
@@ -159,12 +167,23 @@ impl<C: CachePlugin> Purging<C> {
         Ok(Executed { position, events: vec![purged], replayed: false })
     }
 
+    /// What these purges mean is not taken any more from where instances share lists.
+    fn heed(&self, purges: &[Purge]) {
+        if let Some(shared) = self.0.shelves.shared() {
+            shared.heed(purges);
+        }
+    }
+
     /// Follows until the log stops.
     async fn follow(&self) {
         let (mut pause, longest) = PAUSES;
         let mut reached = Position::START;
         loop {
-            match self.advance(&mut reached).await {
+            let ended = self.advance(&mut reached).await;
+            if let Some(shared) = self.0.shelves.shared() {
+                shared.follows(false);
+            }
+            match ended {
                 Ok(()) => return,
                 Err(FollowFault::AnotherLife) => reached = Position::START,
                 Err(fault) => {
@@ -193,6 +212,9 @@ impl<C: CachePlugin> Purging<C> {
             if page.len() < PAGE {
                 break;
             }
+        }
+        if let Some(shared) = self.0.shelves.shared() {
+            shared.follows(true);
         }
         loop {
             match tail.next(PAGE).await {
@@ -224,6 +246,7 @@ impl<C: CachePlugin> Purging<C> {
         }
         if !purges.is_empty() {
             let n_purges = purges.len();
+            self.heed(&purges);
             let forgotten = purges.iter().map(|purge| self.0.shelves.forget(&purge.selection));
             let n_documents: u64 = forgotten.sum();
             let files = self.0.cache.purge(purges).await?;

@@ -31,7 +31,7 @@ use self::{
 };
 use super::{
     answer::Answer,
-    cache::{CacheKey, CachePlugin},
+    cache::{ArtifactCache, CacheKey},
     documents::Documents,
     gate::{Gate, Plain, Voice as _},
     plugin::{Asked, RegistryPlugin},
@@ -57,7 +57,7 @@ pub struct Pypi<C> {
     gate: Gate<C, Plain>,
 }
 
-impl<C: CachePlugin> Pypi<C> {
+impl<C: ArtifactCache> Pypi<C> {
     /// Serves an index. Refused when the index's address is none.
     pub fn new(config: &Config, parts: Parts<'_, C>) -> Result<Self, ReachFault> {
         let counters = Arc::new(Counters::default());
@@ -72,7 +72,7 @@ impl<C: CachePlugin> Pypi<C> {
     }
 }
 
-impl<C: CachePlugin> RegistryPlugin for Pypi<C> {
+impl<C: ArtifactCache> RegistryPlugin for Pypi<C> {
     type Request = Request;
     type Document = Document;
     type Filtered = Filtered;

@@ -96,8 +96,7 @@ impl<C> Parts<'_, C> {
         counters: &Arc<Counters>,
     ) -> Documents<S> {
         let (outbound, counters) = (self.outbound.clone(), Arc::clone(counters));
-        let lists = Documents::new(base, reach, outbound, keeping, counters, self.lifecycle);
-        self.shelves.add(self.ledger.ecosystem(), lists.shelf());
-        lists
+        let shelves = (self.ledger.ecosystem(), &self.shelves);
+        Documents::new(base, reach, outbound, keeping, counters, shelves, self.lifecycle)
     }
 }

@@ -10,7 +10,7 @@ use std::{
 use weir_aggregates::registry::selection::Selection;
 use weir_events::{registry::Ecosystem, timestamp::Timestamp};
 
-use super::cache::Kept;
+use super::cache::{Kept, RedisCache};
 
 /// Lists of one kind.
 pub(super) trait Shelf: fmt::Debug + Send + Sync {
@@ -22,21 +22,36 @@ pub(super) trait Shelf: fmt::Debug + Send + Sync {
     fn forget(&self, meant: &dyn Fn(Option<&str>) -> bool) -> u64;
 }
 
-/// All lists of a process. Cheap to clone.
+/// All lists of a process, and the place beside it that several instances share. Cheap to clone.
 #[derive(Debug, Clone, Default)]
-pub struct Shelves(Arc<Mutex<Vec<Place>>>);
+pub struct Shelves {
+    places: Arc<Mutex<Vec<Place>>>,
+    shared: Option<RedisCache>,
+}
 
 /// Where lists of an ecosystem lie, as long as somebody uses them.
 type Place = (Ecosystem, Weak<dyn Shelf>);
 
 impl Shelves {
+    /// Shelves beside a place that several instances share.
+    #[must_use]
+    pub fn beside(shared: Option<RedisCache>) -> Self {
+        Self { places: Arc::default(), shared }
+    }
+
+    /// The place that several instances share.
+    #[must_use]
+    pub const fn shared(&self) -> Option<&RedisCache> {
+        self.shared.as_ref()
+    }
+
     /// One more shelf.
     pub(super) fn add(&self, ecosystem: Ecosystem, shelf: Weak<dyn Shelf>) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push((ecosystem, shelf));
+        self.places.lock().unwrap_or_else(PoisonError::into_inner).push((ecosystem, shelf));
     }
 
     fn all(&self) -> Vec<(Ecosystem, Arc<dyn Shelf>)> {
-        let shelves = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let shelves = self.places.lock().unwrap_or_else(PoisonError::into_inner);
         let here = |(ecosystem, shelf): &Place| Some((*ecosystem, shelf.upgrade()?));
         shelves.iter().filter_map(here).collect()
     }

@@ -117,6 +117,21 @@ fn nothing_but_outbound_opens_a_connection_to_the_outside() {
     }
 }
 
+/// Redis is no outside: it is named by the operator, as Postgres is, and holds what this Weir signed.
+/// It too has one door.
+#[test]
+fn nothing_but_its_cache_opens_a_connection_to_redis() {
+    for folder in ["aggregates/src", "projections/src", "processors/src", "api/src", "tools/src"] {
+        let sources = sources(folder);
+        for words in ["redis::Client", "Client::open"] {
+            let elsewhere: Vec<_> = named(&sources, words)
+                .filter(|path| !path.ends_with("processors/src/registry/cache/redis/line.rs"))
+                .collect();
+            assert_eq!(elsewhere, Vec::<&Path>::new(), "{words}");
+        }
+    }
+}
+
 #[test]
 fn every_kind_has_a_golden_file_an_owner_and_a_line_of_documentation() {
     for info in kind::table() {

@@ -1,6 +1,7 @@
 //! Real package clients install through Weir from the real upstreams, and are told why not.
 
 mod cache;
+mod caches;
 mod canary;
 mod cargo;
 mod check;
@@ -17,6 +18,7 @@ mod npm;
 mod profiles;
 mod pypi;
 mod quotas;
+mod redis;
 mod reports;
 mod sources;
 mod waivers;

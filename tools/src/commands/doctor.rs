@@ -4,6 +4,7 @@ mod clients;
 mod database;
 mod machine;
 mod network;
+mod redis;
 
 use clap::Args;
 use serde::Serialize;
@@ -77,6 +78,7 @@ pub(crate) fn run(context: &Context, args: &DoctorArgs) -> Result<Exit, Failure>
     checked.extend(machine::check(context, &config));
     let asking = async {
         let mut found = network::check(&config, args.offline).await;
+        found.extend(redis::check(&config).await);
         found.extend(network::ui(context).await);
         found
     };

@@ -148,6 +148,65 @@ impl fmt::Debug for DatabaseUrl {
     }
 }
 
+/// The address of a Redis. Its password is never shown.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct RedisUrl(pub(crate) String);
+
+impl FromStr for RedisUrl {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let shown = without_password(text);
+        match Url::parse(text) {
+            Ok(url) if matches!(url.scheme(), "redis" | "rediss") && url.has_host() => {
+                Ok(Self(text.to_owned()))
+            }
+            Ok(_) => Err(format!("`{shown}` is not a redis or rediss address")),
+            Err(fault) => Err(format!("`{shown}` is not an address: {fault}")),
+        }
+    }
+}
+
+impl fmt::Display for RedisUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl fmt::Debug for RedisUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&without_password(&self.0))
+    }
+}
+
+/// What keys in a Redis begin with: nothing that means something in a pattern.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct RedisPrefix(pub(crate) String);
+
+impl Default for RedisPrefix {
+    fn default() -> Self {
+        Self("weir".to_owned())
+    }
+}
+
+impl FromStr for RedisPrefix {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-:".contains(&byte);
+        if (1..=64).contains(&text.len()) && text.bytes().all(plain) {
+            return Ok(Self(text.to_owned()));
+        }
+        Err(format!("`{text}` is no prefix: at most 64 letters, digits, `.`, `_`, `-` and `:`"))
+    }
+}
+
+impl fmt::Display for RedisPrefix {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
 /// An address as it may be shown: without the password of its user or of its parameters.
 pub(crate) fn without_password(address: &str) -> String {
     let mut shown = address.to_owned();
@@ -185,7 +244,7 @@ macro_rules! as_text {
 
 pub(crate) use as_text;
 
-as_text!(Span, Size, HttpUrl, SecretKey);
+as_text!(Span, Size, HttpUrl, SecretKey, RedisUrl, RedisPrefix);
 
 #[cfg(test)]
 mod tests {
@@ -231,6 +290,23 @@ mod tests {
         }
         let fault = "ftp://u:hunter2@mirror.example".parse::<HttpUrl>().unwrap_err();
         assert!(!fault.contains("hunter2"), "{fault}");
+    }
+
+    #[test]
+    fn only_redis_addresses_are_those_of_a_redis() {
+        for text in ["redis://redis.example", "rediss://u:p@redis.example:6380/1"] {
+            assert_eq!(text.parse::<RedisUrl>().map(|url| url.to_string()), Ok(text.to_owned()));
+        }
+        for text in ["redis.example:6379", "http://redis.example", "redis:///run/redis.sock"] {
+            assert!(text.parse::<RedisUrl>().is_err(), "{text}");
+        }
+        let url = "redis://u:hunter2@redis.example".parse::<RedisUrl>().unwrap();
+        assert!(!format!("{url:?}").contains("hunter2"));
+        let fault = "http://u:hunter2@redis.example".parse::<RedisUrl>().unwrap_err();
+        assert!(!fault.contains("hunter2"), "{fault}");
+        for text in ["", "a*", "a b", &"x".repeat(65)] {
+            assert!(text.parse::<RedisPrefix>().is_err(), "{text}");
+        }
     }
 
     #[test]

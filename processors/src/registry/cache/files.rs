@@ -18,12 +18,12 @@ use tracing::warn;
 use weir_events::{registry::EvictionCause, timestamp::Timestamp};
 
 use super::{
-    CacheKey, CachePlugin, CacheStats, Cached, Census, Evicted, Evictions, META_SUFFIX, Meta,
-    Purge, Purged,
+    Artifact, ArtifactCache, CacheKey, CachePlugin, CacheStats, Cached, Census, Evicted, Evictions,
+    META_SUFFIX, Meta, Purge, Purged,
     census::Oblivion,
     checked::Checked,
     evicted::Teller,
-    purge::Watch,
+    purge::{FILES_WATCHED_SECONDS, Watch},
     repair::{self, Repair, Workshop},
 };
 use crate::registry::lru::Lru;
@@ -75,7 +75,7 @@ impl FileCache {
                 workshop,
                 teller: Teller::new(gone),
                 forgotten: Oblivion::default(),
-                watch: Watch::default(),
+                watch: Watch::new(FILES_WATCHED_SECONDS),
                 checked: Checked::default(),
                 compared: Mutex::default(),
             };
@@ -100,20 +100,17 @@ impl FileCache {
 }
 
 impl CachePlugin for FileCache {
+    type Key = CacheKey;
+    type Entry = Artifact;
+    type Found = Cached;
+
     async fn get(&self, key: &CacheKey) -> io::Result<Option<Cached>> {
         let key = key.clone();
         self.with(move |inner| inner.get(&key)).await
     }
 
-    async fn held(&self, keys: Vec<CacheKey>) -> io::Result<HashSet<CacheKey>> {
-        self.with(move |inner| Ok(keys.into_iter().filter(|key| inner.holds(key)).collect())).await
-    }
-
-    async fn stage(&self) -> io::Result<NamedTempFile> {
-        self.with(|inner| inner.workshop.stage()).await
-    }
-
-    async fn set(&self, key: CacheKey, staged: NamedTempFile, meta: Meta) -> io::Result<bool> {
+    async fn set(&self, key: CacheKey, artifact: Artifact) -> io::Result<bool> {
+        let Artifact { staged, meta } = artifact;
         self.with(move |inner| inner.set(&key, staged, meta)).await
     }
 
@@ -136,20 +133,30 @@ impl CachePlugin for FileCache {
         }
     }
 
-    async fn census(&self) -> io::Result<Census> {
-        self.with(|inner| {
-            inner.compare()?;
-            Ok(inner.census())
-        })
-        .await
-    }
-
     async fn purge(&self, purges: Vec<Purge>) -> io::Result<Purged> {
         self.with(move |inner| inner.purge(&purges)).await
     }
 
     async fn purge_expired(&self, now: Timestamp) -> io::Result<u64> {
         self.with(move |inner| inner.expire(now)).await
+    }
+}
+
+impl ArtifactCache for FileCache {
+    async fn held(&self, keys: Vec<CacheKey>) -> io::Result<HashSet<CacheKey>> {
+        self.with(move |inner| Ok(keys.into_iter().filter(|key| inner.holds(key)).collect())).await
+    }
+
+    async fn stage(&self) -> io::Result<NamedTempFile> {
+        self.with(|inner| inner.workshop.stage()).await
+    }
+
+    async fn census(&self) -> io::Result<Census> {
+        self.with(|inner| {
+            inner.compare()?;
+            Ok(inner.census())
+        })
+        .await
     }
 }
 

@@ -22,7 +22,7 @@ use crate::{
     registry::{
         answer::Answer,
         asking::Asking,
-        cache::CachePlugin,
+        cache::ArtifactCache,
         canary,
         documents::{DocumentsFault, Keeping, Open},
         download::{Shape, Wanted},
@@ -31,7 +31,7 @@ use crate::{
     },
 };
 
-impl<C: CachePlugin> Cargo<C> {
+impl<C: ArtifactCache> Cargo<C> {
     pub(super) async fn answered(&self, request: Request, caller: &Caller) -> Answer {
         let head = request.asking.head;
         let answer = self.try_answer(request, caller).await.unwrap_or_else(|answer| *answer);

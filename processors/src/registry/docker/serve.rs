@@ -25,7 +25,7 @@ use crate::{
     registry::{
         answer::Answer,
         asking::Asking,
-        cache::CachePlugin,
+        cache::ArtifactCache,
         documents::Open,
         gate::{Listed, Otherwise},
         plugin::RegistryPlugin as _,
@@ -36,7 +36,7 @@ use crate::{
 /// Says for which registry an answer speaks.
 const NAMESPACE: HeaderName = HeaderName::from_static("oci-namespace");
 
-impl<C: CachePlugin> Docker<C> {
+impl<C: ArtifactCache> Docker<C> {
     pub(super) async fn answered(&self, request: Request, caller: &Caller) -> Answer {
         let head = request.asking.head;
         let answer = self.try_answer(request, caller).await.unwrap_or_else(|answer| *answer);

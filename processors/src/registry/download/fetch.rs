@@ -22,12 +22,12 @@ use crate::{
     caller::Caller,
     outbound::{Ask, Encoding, Reply, Trail},
     registry::{
-        cache::{CachePlugin, Meta},
+        cache::{Artifact, ArtifactCache, Meta},
         stats::Count,
     },
 };
 
-impl<C: CachePlugin> Downloads<C> {
+impl<C: ArtifactCache> Downloads<C> {
     /// Fetches, verifies and keeps. `None` when somebody else had kept it meanwhile.
     pub(super) async fn fetch(
         &self,
@@ -145,7 +145,7 @@ impl<C: CachePlugin> Downloads<C> {
             content_type: wanted.content_type.to_owned(),
         };
         // The bytes are right, so readers get them even where there is no room to keep them.
-        let kept = match self.0.cache.set(wanted.key.clone(), staged, meta).await {
+        let kept = match self.0.cache.set(wanted.key.clone(), Artifact { staged, meta }).await {
             Ok(true) => Some(sha256),
             Ok(false) => {
                 info!(file = wanted.key.file(), "a file was purged on its way, and is not kept");

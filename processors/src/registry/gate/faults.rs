@@ -7,9 +7,9 @@ use http::{
 use tracing::{error, warn};
 
 use super::{Gate, Otherwise, Voice};
-use crate::registry::{cache::CachePlugin, documents::DocumentsFault, download::DownloadFault};
+use crate::registry::{cache::ArtifactCache, documents::DocumentsFault, download::DownloadFault};
 
-impl<C: CachePlugin, V: Voice> Gate<C, V> {
+impl<C: ArtifactCache, V: Voice> Gate<C, V> {
     /// An answer that says why not.
     pub fn no(status: StatusCode, why: &str) -> Otherwise {
         let answer = V::say(status, why, why);

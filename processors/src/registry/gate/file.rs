@@ -21,13 +21,13 @@ use crate::{
     registry::{
         answer::{Answer, Body},
         asking::Asking,
-        cache::CachePlugin,
+        cache::ArtifactCache,
         download::{Opened, read},
         pins::Standing,
     },
 };
 
-impl<C: CachePlugin, V: Voice> Gate<C, V> {
+impl<C: ArtifactCache, V: Voice> Gate<C, V> {
     /// Lets a file through, or refuses it. `instead` says which version may be had, for the refusal.
     pub async fn file<I>(
         &self,

@@ -11,7 +11,7 @@ use super::{Artifact, Gate, Judged, Otherwise, POSITION, Voice};
 use crate::{
     caller::Caller,
     registry::{
-        asking::Asking, cache::CachePlugin, decisions, ledger::HoldFault, patience::Waiting,
+        asking::Asking, cache::ArtifactCache, decisions, ledger::HoldFault, patience::Waiting,
         stats::Count,
     },
 };
@@ -19,7 +19,7 @@ use crate::{
 /// How long a question waits for a person: a week.
 const HOLD_SECONDS: i64 = 7 * 86_400;
 
-impl<C: CachePlugin, V: Voice> Gate<C, V> {
+impl<C: ArtifactCache, V: Voice> Gate<C, V> {
     /// Asks a person what the profile of who asks has a person answer, and waits for the answer where
     /// requests do; refuses until there is one, and where it is no.
     pub(super) async fn asked(

@@ -10,13 +10,13 @@ use crate::{
     caller::Caller,
     registry::{
         asking::Asking,
-        cache::CachePlugin,
+        cache::ArtifactCache,
         policy::{Policy, Unreadable},
         sightings::There,
     },
 };
 
-impl<C: CachePlugin, V: Voice> Gate<C, V> {
+impl<C: ArtifactCache, V: Voice> Gate<C, V> {
     /// What is known now about a package, given by its name in any spelling, for what is asked.
     pub fn about(
         &self,

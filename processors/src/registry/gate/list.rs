@@ -11,7 +11,7 @@ use super::{Gate, Otherwise, Voice};
 use crate::{
     caller::Caller,
     registry::{
-        answer::Answer, asking::Asking, cache::CachePlugin, ledger::List, renderings::Rendering,
+        answer::Answer, asking::Asking, cache::ArtifactCache, ledger::List, renderings::Rendering,
         stats::Count,
     },
 };
@@ -41,7 +41,7 @@ pub trait Changed {
     fn ripens_at(&self) -> Option<Timestamp>;
 }
 
-impl<C: CachePlugin, V: Voice> Gate<C, V> {
+impl<C: ArtifactCache, V: Voice> Gate<C, V> {
     /// Answers with a list as the policy left it. That it changed it is on record first.
     pub async fn list<F: Changed>(
         &self,

@@ -5,10 +5,10 @@ use weir_events::registry::Ecosystem;
 use super::{Artifact, Gate, Otherwise, Voice};
 use crate::{
     caller::Caller,
-    registry::{cache::CachePlugin, download::Opened, pins::Standing},
+    registry::{cache::ArtifactCache, download::Opened, pins::Standing},
 };
 
-impl<C: CachePlugin, V: Voice> Gate<C, V> {
+impl<C: ArtifactCache, V: Voice> Gate<C, V> {
     /// Whether something else was promised of a file when it was first let through. Nothing is recorded.
     /// What is called by its digest cannot change, and of a Go module only what a checksum database says
     /// is compared.

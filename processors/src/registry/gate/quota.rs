@@ -10,10 +10,10 @@ use weir_events::position::Position;
 use super::{Artifact, Gate, Otherwise, POSITION, Voice};
 use crate::{
     caller::Caller,
-    registry::{asking::Asking, cache::CachePlugin, decisions, ledger::SpendFault, stats::Count},
+    registry::{asking::Asking, cache::ArtifactCache, decisions, ledger::SpendFault, stats::Count},
 };
 
-impl<C: CachePlugin, V: Voice> Gate<C, V> {
+impl<C: ArtifactCache, V: Voice> Gate<C, V> {
     /// Puts on record that a file is let through, and what of a quota that costs.
     pub(super) async fn let_through(
         &self,

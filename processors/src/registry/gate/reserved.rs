@@ -7,10 +7,10 @@ use weir_events::position::Position;
 use super::{Gate, Otherwise, POSITION, Voice};
 use crate::{
     caller::Caller,
-    registry::{asking::Asking, cache::CachePlugin, decisions, stats::Count},
+    registry::{asking::Asking, cache::ArtifactCache, decisions, stats::Count},
 };
 
-impl<C: CachePlugin, V: Voice> Gate<C, V> {
+impl<C: ArtifactCache, V: Voice> Gate<C, V> {
     /// Refuses a package that is reserved, on record, before anybody outside hears of it. `what` says
     /// what was asked for of it.
     pub async fn unreserved(

@@ -12,7 +12,7 @@ use weir_events::position::Position;
 use super::{Artifact, Gate, Otherwise, POSITION, Voice};
 use crate::{
     caller::Caller,
-    registry::{answer::Answer, asking::Asking, cache::CachePlugin, decisions, stats::Count},
+    registry::{answer::Answer, asking::Asking, cache::ArtifactCache, decisions, stats::Count},
 };
 
 /// What became of an artifact, and by what.
@@ -30,7 +30,7 @@ impl Judged {
     }
 }
 
-impl<C: CachePlugin, V: Voice> Gate<C, V> {
+impl<C: ArtifactCache, V: Voice> Gate<C, V> {
     /// Refuses what is forbidden, on record, and lets everything else go on to be answered by who asks:
     /// for what is told of a version beside its files.
     pub async fn permit<I>(

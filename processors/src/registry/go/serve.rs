@@ -23,7 +23,7 @@ use crate::{
     registry::{
         answer::Answer,
         asking::Asking,
-        cache::CachePlugin,
+        cache::ArtifactCache,
         documents::{DocumentsFault, Open},
         download::{Shape, Sum, Wanted},
         gate::{Artifact, Gate, LIST, Listed, Otherwise, Plain},
@@ -34,7 +34,7 @@ use crate::{
 const TEXT: &str = "text/plain; charset=utf-8";
 const JSON: &str = "application/json";
 
-impl<C: CachePlugin> Go<C> {
+impl<C: ArtifactCache> Go<C> {
     pub(super) async fn answered(&self, request: Request, caller: &Caller) -> Answer {
         let head = request.asking.head;
         let answer = self.try_answer(request, caller).await.unwrap_or_else(|answer| *answer);
@@ -199,7 +199,7 @@ impl<C: CachePlugin> Go<C> {
 }
 
 /// What a version is, as the upstream says.
-async fn find<C: CachePlugin>(
+async fn find<C: ArtifactCache>(
     upstream: &Upstream,
     at: &At,
     asking: &Asking,
@@ -273,7 +273,7 @@ fn whole(content_type: &'static str, body: &Bytes, asking: &Asking) -> Answer {
 }
 
 /// What the checksum database says, as it says it.
-async fn sums<C: CachePlugin>(
+async fn sums<C: ArtifactCache>(
     upstream: &Upstream,
     name: &str,
     what: &sumdb::Asked,

@@ -33,7 +33,7 @@ use crate::{
     registry::{
         answer::Answer,
         asking::Asking,
-        cache::{CacheKey, CachePlugin},
+        cache::{ArtifactCache, CacheKey},
         documents::{Documents, Keeping, Open},
         download::{Shape, Wanted},
         gate::{Artifact, Gate, LIST, Listed, Otherwise, Voice as _},
@@ -52,7 +52,7 @@ const PASSED_WITHIN: Duration = Duration::from_secs(20);
 /// How long a question about packages waits for those before it.
 const TURN_WITHIN: Duration = Duration::from_secs(10);
 
-impl<C: CachePlugin> Npm<C> {
+impl<C: ArtifactCache> Npm<C> {
     pub(super) async fn answered(&self, request: Request, caller: &Caller) -> Answer {
         let head = request.asking.head;
         let answer = self.try_answer(request, caller).await.unwrap_or_else(|answer| *answer);

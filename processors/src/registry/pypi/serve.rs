@@ -16,14 +16,14 @@ use crate::{
     registry::{
         answer::Answer,
         asking::Asking,
-        cache::{CacheKey, CachePlugin},
+        cache::{ArtifactCache, CacheKey},
         documents::{Documents, Keeping, Open},
         download::{Shape, Wanted},
         gate::{Artifact, Gate, LIST, Listed, Otherwise, Part, Plain},
     },
 };
 
-impl<C: CachePlugin> Pypi<C> {
+impl<C: ArtifactCache> Pypi<C> {
     pub(super) async fn answered(&self, request: Request, caller: &Caller) -> Answer {
         let head = request.asking.head;
         let answer = self.try_answer(request, caller).await.unwrap_or_else(|answer| *answer);

@@ -14,9 +14,10 @@ use weir_events::registry::profile::{PROFILES, Profile};
 use weir_events::stream::StreamName;
 use weir_log::lifecycle::Lifecycle;
 use weir_processors::caller::Caller;
+use weir_processors::clock::SystemClock;
 use weir_processors::door::{Door, ExecuteFault};
 use weir_processors::outbound::{Limits, Outbound};
-use weir_processors::registry::cache::FileCache;
+use weir_processors::registry::cache::{FileCache, RedisCache};
 use weir_processors::registry::download::Room;
 use weir_processors::registry::ledger::Ledger;
 use weir_processors::registry::patience::Patience;
@@ -30,7 +31,7 @@ use super::cache_dir;
 use crate::config::Config;
 use crate::config::registries::{Registry, goods, upstream_key};
 use crate::data_dir::DataDir;
-use crate::exit::{Exit, Failure};
+use crate::exit::{Exit, Failure, chain};
 
 /// Puts it together. Requests that wait for a person are answered when the outside stops.
 pub(super) async fn start(
@@ -55,7 +56,7 @@ pub(super) async fn start(
     })?;
     info!(?repair, "cache opened");
     keeper::start(&cache, door, keeper::EXPIRE_EVERY, lifecycle);
-    let shelves = Shelves::default();
+    let shelves = Shelves::beside(redis(config, data_dir, lifecycle).await?);
     let purging = Purging::start(cache.clone(), shelves.clone(), door.clone(), lifecycle)?;
     packages = packages.keeping(purging);
     let outbound = Outbound::new(door.log().incarnation().0, Limits::default())?;
@@ -70,6 +71,25 @@ pub(super) async fn start(
         packages = shared.serving(packages, registry)?;
     }
     Ok(packages)
+}
+
+/// The place where instances share lists, if there is to be one.
+async fn redis(
+    config: &Config,
+    data_dir: &DataDir,
+    lifecycle: &Lifecycle,
+) -> Result<Option<RedisCache>, Failure> {
+    let Some(options) = config.cache.redis.options() else { return Ok(None) };
+    let secret = match config.server.secret {
+        Some(secret) => secret.0,
+        None => data_dir.api_key()?,
+    };
+    let started = RedisCache::start(&options, &secret, Arc::new(SystemClock), lifecycle).await;
+    let redis = started.map_err(|fault| {
+        Failure::new(Exit::Usage, format!("cache.redis.url cannot be used: {}", chain(&fault)))
+    })?;
+    keeper::look_after(redis.clone(), keeper::EXPIRE_EVERY, lifecycle);
+    Ok(Some(redis))
 }
 
 /// Records what packages are judged by from now on, where it is not so already.

@@ -91,7 +91,7 @@ async fn put_with(cache: &FileCache, file: &str, body: &[u8], meta: Meta) {
     let mut staged = cache.stage().await.unwrap();
     staged.write_all(body).unwrap();
     let meta = Meta { sha256: hex::encode(Sha256::digest(body)), ..meta };
-    cache.set(key(file), staged, meta).await.unwrap();
+    cache.set(key(file), Artifact { staged, meta }).await.unwrap();
 }
 
 async fn read(cache: &FileCache, file: &str) -> Option<Vec<u8>> {
@@ -188,7 +188,7 @@ async fn what_another_process_is_writing_is_left_alone() {
     let (_other, repair) = open(root.path(), 100).await;
     assert_eq!(repair.n_abandoned, 0);
     staged.write_all(b"12345").unwrap();
-    one.set(key("a"), staged, meta(5)).await.unwrap();
+    one.set(key("a"), Artifact { staged, meta: meta(5) }).await.unwrap();
     assert!(read(&one, "a").await.is_some());
 }
 
@@ -316,7 +316,7 @@ async fn what_was_purged_on_its_way_is_not_kept_and_who_reads_reads_on() {
     let mut staged = cache.stage().await.unwrap();
     staged.write_all(b"12345").unwrap();
     assert_eq!(cache.purge(everything()).await.unwrap().n_files, 1);
-    assert!(!cache.set(key("b"), staged, meta(5)).await.unwrap());
+    assert!(!cache.set(key("b"), Artifact { staged, meta: meta(5) }).await.unwrap());
     assert_eq!(cache.stats().entries, 0);
     let mut body = Vec::new();
     (&*held.file).read_to_end(&mut body).unwrap();
@@ -399,7 +399,9 @@ async fn an_old_body_is_never_served_under_the_hash_of_the_one_that_was_to_repla
     // The crash: what was to be put into place is not there any more.
     fs::remove_file(staged.path()).unwrap();
     let sha256 = hex::encode(Sha256::digest(b"new"));
-    assert!(cache.set(key("a"), staged, Meta { sha256, ..meta(3) }).await.is_err());
+    assert!(
+        cache.set(key("a"), Artifact { staged, meta: Meta { sha256, ..meta(3) } }).await.is_err()
+    );
     assert_eq!(read(&cache, "a").await, None);
 }
 

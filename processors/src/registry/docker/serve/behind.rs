@@ -7,7 +7,7 @@ use crate::{
     caller::Caller,
     registry::{
         asking::Asking,
-        cache::CachePlugin,
+        cache::ArtifactCache,
         docker::{
             Docker, Upstream,
             kin::Standing,
@@ -28,7 +28,7 @@ pub(super) const MAX_BLOCKED_TAGS: usize = 64;
 /// How many pages of tags are looked through for them.
 const MAX_PAGES: usize = 50;
 
-impl<C: CachePlugin> Docker<C> {
+impl<C: ArtifactCache> Docker<C> {
     pub(super) fn standing(&self, name: &Name, digest: Digest, dossier: &Dossier) -> Standing {
         self.kin.standing(name, digest, &|reference| passes(dossier, reference))
     }

@@ -8,7 +8,7 @@ use crate::{
     registry::{
         answer::Answer,
         asking::Asking,
-        cache::CachePlugin,
+        cache::ArtifactCache,
         docker::{
             Docker, Upstream,
             kin::Standing,
@@ -21,7 +21,7 @@ use crate::{
     },
 };
 
-impl<C: CachePlugin> Docker<C> {
+impl<C: ArtifactCache> Docker<C> {
     pub(super) async fn blob(
         &self,
         upstream: &Upstream,

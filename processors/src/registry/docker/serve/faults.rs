@@ -4,7 +4,7 @@ use http::{StatusCode, header::RETRY_AFTER};
 
 use super::behind::MAX_BLOCKED_TAGS;
 use crate::registry::{
-    cache::CachePlugin,
+    cache::ArtifactCache,
     docker::{
         name::{Digest, Name, Reference},
         voice::{Errors, error},
@@ -41,13 +41,13 @@ pub(super) fn not_taken(name: &Name, reference: &Reference, media_type: &str) ->
     missing("MANIFEST_UNKNOWN", &why)
 }
 
-pub(super) fn busy<C: CachePlugin>() -> Otherwise {
+pub(super) fn busy<C: ArtifactCache>() -> Otherwise {
     let why = "too many manifests are being read; try again";
     let answer = Gate::<C, Errors>::no(StatusCode::SERVICE_UNAVAILABLE, why);
     Box::new(answer.with(RETRY_AFTER, 1.into()))
 }
 
-pub(super) fn no_list<C: CachePlugin>(fault: &DocumentsFault, code: &str) -> Otherwise {
+pub(super) fn no_list<C: ArtifactCache>(fault: &DocumentsFault, code: &str) -> Otherwise {
     match fault {
         DocumentsFault::NotFound(_) => missing(code, &fault.to_string()),
         DocumentsFault::Status { status, .. } => refused(*status, code, &fault.to_string())
@@ -58,7 +58,7 @@ pub(super) fn no_list<C: CachePlugin>(fault: &DocumentsFault, code: &str) -> Oth
     }
 }
 
-pub(super) fn no_file<C: CachePlugin>(fault: &DownloadFault, code: &str) -> Otherwise {
+pub(super) fn no_file<C: ArtifactCache>(fault: &DownloadFault, code: &str) -> Otherwise {
     match fault {
         DownloadFault::NotFound(_) => missing(code, &fault.to_string()),
         DownloadFault::Status { status, .. } => refused(*status, code, &fault.to_string())

@@ -12,7 +12,7 @@ use crate::{
     registry::{
         answer::Answer,
         asking::Asking,
-        cache::CachePlugin,
+        cache::ArtifactCache,
         docker::{
             Docker, Upstream,
             kin::Standing,
@@ -27,7 +27,7 @@ use crate::{
     },
 };
 
-impl<C: CachePlugin> Docker<C> {
+impl<C: ArtifactCache> Docker<C> {
     pub(super) async fn manifest(
         &self,
         upstream: &Upstream,
