@@ -169,7 +169,8 @@ pub struct Meta {
     /// The other hash that it was verified by, where its index promised no SHA-256.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub promise: Option<String>,
-    /// How long it may be kept, in seconds; without it, as long as there is room.
+    /// How long it may be kept after it was used last, in seconds; without it, as long as there is
+    /// room.
     pub ttl: Option<u64>,
     /// When it began to be fetched.
     pub created_at: Timestamp,
@@ -180,11 +181,12 @@ pub struct Meta {
 }
 
 impl Meta {
-    /// Whether it was kept long enough.
+    /// Whether it was kept long enough, by when it was used last. What has a digest for a name does not
+    /// go bad: it is what nobody asks for that makes room.
     #[must_use]
-    pub fn expired_at(&self, now: Timestamp) -> bool {
+    pub fn expired_at(&self, used_at: Timestamp, now: Timestamp) -> bool {
         let ttl = self.ttl.map(|ttl| i64::try_from(ttl).unwrap_or(i64::MAX));
-        ttl.is_some_and(|ttl| self.created_at.plus_seconds(ttl) <= now)
+        ttl.is_some_and(|ttl| self.created_at.max(used_at).plus_seconds(ttl) <= now)
     }
 }
 
@@ -193,8 +195,19 @@ impl Meta {
 pub struct Cached {
     /// What is known of it.
     pub meta: Meta,
+    /// When it was used last, as far as that was noted.
+    pub used_at: Timestamp,
     /// Its bytes.
     pub file: Arc<File>,
+}
+
+impl Cached {
+    /// Whether a use now is worth a note: a few in the time that it may be kept are enough.
+    #[must_use]
+    pub fn is_worth_a_note(&self, now: Timestamp) -> bool {
+        let ttl = self.meta.ttl.map(|ttl| i64::try_from(ttl / 24).unwrap_or(i64::MAX));
+        ttl.is_some_and(|some| self.used_at.plus_seconds(some) < now)
+    }
 }
 
 /// How full a cache is.
@@ -264,6 +277,17 @@ pub trait ArtifactCache: CachePlugin<Key = CacheKey, Entry = Artifact, Found = C
     /// A new file in the cache's own place: written to, verified, and then given to
     /// [`CachePlugin::set`], or dropped and gone.
     fn stage(&self) -> impl Future<Output = io::Result<NamedTempFile>> + Send;
+
+    /// Notes that an artifact was used just now: it may be kept so long again.
+    fn used(&self, cached: &Cached, now: Timestamp) -> impl Future<Output = io::Result<()>> + Send;
+
+    /// Forgets what was kept long enough, but for some ecosystems: what cannot be fetched again stays.
+    /// Says how much that was.
+    fn expire(
+        &self,
+        now: Timestamp,
+        spared: Vec<Ecosystem>,
+    ) -> impl Future<Output = io::Result<u64>> + Send;
 
     /// What it keeps of each ecosystem, also what other processes put there that share it.
     fn census(&self) -> impl Future<Output = io::Result<Census>> + Send;

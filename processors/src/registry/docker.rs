@@ -64,7 +64,8 @@ pub fn config(upstream: Option<Url>) -> Config {
         ..Keeping::default()
     };
     // Layers are large.
-    let bounds = Bounds { max_bytes: 64 << 30, ..Bounds::default() };
+    let kept_for = Some(Duration::from_hours(1));
+    let bounds = Bounds { max_bytes: 64 << 30, kept_for, ..Bounds::default() };
     Config { keeping, bounds, ..Config::of(upstream) }
 }
 

@@ -413,6 +413,9 @@ impl<S: Source> Inner<S> {
         }
         match self.fetch(key, old.as_ref(), trail).await {
             Ok((kept, room)) => {
+                if S::own(key).is_none() {
+                    self.counters.upstream_fails(false);
+                }
                 let document = kept.document.clone();
                 self.keep(key, kept, n_purges);
                 let document = document.ok_or_else(|| DocumentsFault::NotFound(what::<S>(key)))?;
@@ -420,6 +423,7 @@ impl<S: Source> Inner<S> {
             }
             Err(fault) => {
                 self.counters.count(Count::UpstreamFailure);
+                self.counters.upstream_fails(!matches!(fault, DocumentsFault::Stopping));
                 let stale = old.and_then(|old| {
                     let fits = old.confirmed_at.elapsed() < self.keeping.stale_for;
                     old.document.clone().filter(|_| fits).map(|document| (document, old))
@@ -539,6 +543,10 @@ impl<S: Source> Shelf for Inner<S> {
             }
         }
         all
+    }
+
+    fn upstream_fails(&self) -> bool {
+        self.counters.stats().upstream_fails
     }
 
     fn forget(&self, meant: &dyn Fn(Option<&str>) -> bool) -> u64 {

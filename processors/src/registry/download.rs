@@ -59,12 +59,19 @@ pub struct Bounds {
     pub first: Duration,
     /// The room that all share while they come.
     pub room: Room,
+    /// How long it is kept after it was used last; without that, as long as there is room.
+    pub kept_for: Option<Duration>,
 }
 
 impl Default for Bounds {
     fn default() -> Self {
-        let (time, first) = (Duration::from_hours(1), Duration::from_secs(12));
-        Self { max_bytes: 16 << 30, time, first, room: Room::default() }
+        Self {
+            max_bytes: 16 << 30,
+            time: Duration::from_hours(1),
+            first: Duration::from_secs(12),
+            room: Room::default(),
+            kept_for: Some(Duration::from_hours(24)),
+        }
     }
 }
 
@@ -159,6 +166,7 @@ impl<C: ArtifactCache> Downloads<C> {
         let kept = self.kept(wanted).await;
         if let Some(cached) = kept.map_err(|fault| Arc::new(fault.into()))? {
             self.0.counters.count(Count::FileHit);
+            self.note_use(&cached).await;
             return Ok(Opened::Kept(cached));
         }
         self.0.counters.count(Count::FileMiss);
@@ -176,6 +184,16 @@ impl<C: ArtifactCache> Downloads<C> {
             State::Asking => Err(Arc::new(DownloadFault::NothingCame(first))),
             // Also when a first piece is here, and the second is long in coming.
             State::Coming { .. } | State::Done { .. } => Ok(Opened::Coming(Transfer { state })),
+        }
+    }
+
+    /// Notes that an artifact was used, where that decides how long it is kept.
+    async fn note_use(&self, cached: &Cached) {
+        let now = self.0.ledger.now();
+        if cached.is_worth_a_note(now)
+            && let Err(fault) = self.0.cache.used(cached, now).await
+        {
+            warn!(error = %fault, "that a kept file was used could not be noted");
         }
     }
 
@@ -218,6 +236,7 @@ impl<C: ArtifactCache> Downloads<C> {
             Ok(None) => {}
             Ok(Some(fetched)) => {
                 let Fetched { file, size, kept, place } = fetched;
+                self.0.counters.upstream_fails(false);
                 state.send_replace(State::Done { file, size, _place: place });
                 if let Some(sha256) = kept {
                     self.record_stored(wanted, sha256, size, caller).await;
@@ -225,6 +244,19 @@ impl<C: ArtifactCache> Downloads<C> {
             }
             Err(fault) => {
                 self.0.counters.count(Count::UpstreamFailure);
+                match &fault {
+                    DownloadFault::Outbound(_)
+                    | DownloadFault::Status { .. }
+                    | DownloadFault::TooSlow(_) => self.0.counters.upstream_fails(true),
+                    DownloadFault::NotFound(_) | DownloadFault::Mismatch(_) => {
+                        self.0.counters.upstream_fails(false);
+                    }
+                    // What broke is here.
+                    DownloadFault::Disk(_)
+                    | DownloadFault::NothingCame(_)
+                    | DownloadFault::Busy
+                    | DownloadFault::Stopping => {}
+                }
                 let (package, file) = (wanted.key.package(), wanted.key.file());
                 warn!(package, file, error = %fault, "download failed, nothing is kept");
                 if let DownloadFault::Mismatch(cause) = &fault {

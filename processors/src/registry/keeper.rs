@@ -12,8 +12,9 @@ use weir_events::{
 use weir_log::{idempotency::CommandKey, lifecycle::Lifecycle};
 
 use super::{
-    cache::{CachePlugin, Evicted, Evictions, FileCache, RedisCache},
+    cache::{ArtifactCache as _, CachePlugin as _, Evicted, Evictions, FileCache, RedisCache},
     ledger::LedgerFault,
+    shelves::Shelves,
 };
 use crate::{caller::Caller, door::Door};
 
@@ -29,13 +30,22 @@ const PAUSES: (Duration, Duration) = (Duration::from_millis(100), Duration::from
 
 /// Starts the keeper of this process's cache: it looks for what has expired every so often, one look
 /// at a time, and records what is forgotten, whoever forgot it and why.
-pub fn start(cache: &FileCache, door: &Door, expire_every: Duration, lifecycle: &Lifecycle) {
+///
+/// While an upstream fails, nothing of its ecosystem expires: it could not be fetched again.
+pub fn start(
+    cache: &FileCache,
+    shelves: &Shelves,
+    door: &Door,
+    expire_every: Duration,
+    lifecycle: &Lifecycle,
+) {
     let (recorder, soft) = (Recorder::new(door.clone()), lifecycle.soft().clone());
     let evictions = cache.evictions();
     lifecycle.run("cache evictions", async move { recorder.run(evictions, &soft).await });
-    let (cache, door, soft) = (cache.clone(), door.clone(), lifecycle.soft().clone());
+    let (cache, shelves, door) = (cache.clone(), shelves.clone(), door.clone());
+    let soft = lifecycle.soft().clone();
     lifecycle.run("cache keeper", async move {
-        soft.run_until_cancelled(expire(&cache, &door, expire_every)).await;
+        soft.run_until_cancelled(expire(&cache, &shelves, &door, expire_every)).await;
     });
 }
 
@@ -62,12 +72,12 @@ async fn look(redis: &RedisCache, every: Duration) {
     }
 }
 
-async fn expire(cache: &FileCache, door: &Door, every: Duration) {
+async fn expire(cache: &FileCache, shelves: &Shelves, door: &Door, every: Duration) {
     let mut looks = interval_at(tokio::time::Instant::now() + every, every);
     looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         looks.tick().await;
-        match cache.purge_expired(door.now()).await {
+        match cache.expire(door.now(), shelves.failing()).await {
             Ok(0) => {}
             Ok(n_expired) => info!(n_expired, "files were kept long enough"),
             Err(fault) => warn!(error = %fault, "the cache could not be looked through"),

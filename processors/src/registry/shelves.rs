@@ -17,6 +17,9 @@ pub(super) trait Shelf: fmt::Debug + Send + Sync {
     /// What of it is kept, as of now.
     fn kept(&self, now: Timestamp) -> Kept;
 
+    /// Whether their upstream failed when it was asked last.
+    fn upstream_fails(&self) -> bool;
+
     /// Forgets the lists that are meant by the package they are about, or by being about none; also
     /// those that are on their way. Says how many there were.
     fn forget(&self, meant: &dyn Fn(Option<&str>) -> bool) -> u64;
@@ -67,11 +70,61 @@ impl Shelves {
         kept
     }
 
+    /// Ecosystems whose upstream failed when it was asked last.
+    #[must_use]
+    pub fn failing(&self) -> Vec<Ecosystem> {
+        let mut failing: Vec<_> = self
+            .all()
+            .into_iter()
+            .filter(|(_, shelf)| shelf.upstream_fails())
+            .map(|(ecosystem, _)| ecosystem)
+            .collect();
+        failing.dedup();
+        failing
+    }
+
     /// Forgets what is meant. A list is about all versions of its package, and goes whole.
     pub fn forget(&self, selection: &Selection) -> u64 {
         let forget = |(ecosystem, shelf): (_, Arc<dyn Shelf>)| {
             shelf.forget(&|package| selection.has_package(ecosystem, package))
         };
         self.all().into_iter().map(forget).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug)]
+    struct Failing(bool);
+
+    impl Shelf for Failing {
+        fn kept(&self, _: Timestamp) -> Kept {
+            Kept::default()
+        }
+
+        fn upstream_fails(&self) -> bool {
+            self.0
+        }
+
+        fn forget(&self, _: &dyn Fn(Option<&str>) -> bool) -> u64 {
+            0
+        }
+    }
+
+    #[test]
+    fn an_upstream_fails_that_fails_for_one_of_its_shelves_as_long_as_somebody_uses_it() {
+        let shelves = Shelves::default();
+        let all = [(Ecosystem::Pypi, false), (Ecosystem::Npm, true), (Ecosystem::Npm, true)];
+        let mut used: Vec<Arc<dyn Shelf>> = Vec::new();
+        for (ecosystem, fails) in all {
+            let shelf: Arc<dyn Shelf> = Arc::new(Failing(fails));
+            shelves.add(ecosystem, Arc::downgrade(&shelf));
+            used.push(shelf);
+        }
+        assert_eq!(shelves.failing(), [Ecosystem::Npm]);
+        used.truncate(1);
+        assert_eq!(shelves.failing(), []);
     }
 }

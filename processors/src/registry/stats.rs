@@ -6,7 +6,7 @@ use std::{
     collections::BTreeMap,
     sync::{
         Mutex, PoisonError,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
     time::Duration,
 };
@@ -30,6 +30,7 @@ pub struct Counters {
     upstream_failures: AtomicU64,
     stale: AtomicU64,
     upstream: Measured,
+    fails: AtomicBool,
 }
 
 /// What the counters say at one moment.
@@ -57,6 +58,8 @@ pub struct Stats {
     pub stale: u64,
     /// How long upstreams took.
     pub upstream: Durations,
+    /// Whether the upstream failed when it was asked last.
+    pub upstream_fails: bool,
 }
 
 /// What can be counted.
@@ -117,6 +120,12 @@ impl Counters {
         self.upstream.add(took);
     }
 
+    /// Notes whether the upstream fails: as it did when it was asked last. That it lacks something is
+    /// an answer too.
+    pub fn upstream_fails(&self, fails: bool) {
+        self.fails.store(fails, Ordering::Relaxed);
+    }
+
     /// What they say now.
     pub fn stats(&self) -> Stats {
         let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
@@ -132,6 +141,7 @@ impl Counters {
             upstream_failures: read(&self.upstream_failures),
             stale: read(&self.stale),
             upstream: self.upstream.read(),
+            upstream_fails: self.fails.load(Ordering::Relaxed),
         }
     }
 }

@@ -9,8 +9,9 @@ use weir_processors::{
     clock::SystemClock,
     door::Door,
     registry::{
-        cache::{CacheKey, CachePlugin},
+        cache::{ArtifactCache as _, CacheKey, CachePlugin},
         keeper,
+        shelves::Shelves,
     },
 };
 use weir_tests::{
@@ -48,11 +49,13 @@ async fn what_expires_is_looked_for_by_itself_and_each_eviction_is_recorded_with
     let door = Door::new(log.log.clone(), Arc::new(SystemClock));
     let folder = tempfile::tempdir().expect("a folder");
     let (cache, lifecycle) = (open(folder.path(), 1_000).await, Lifecycle::new());
-    keeper::start(&cache, &door, Duration::from_millis(50), &lifecycle);
+    keeper::start(&cache, &Shelves::default(), &door, Duration::from_millis(50), &lifecycle);
 
     put_in(&cache, "six", "old.whl", &[1; 10], Some(60)).await;
     let found = recorded(&log.log, 1).await;
     assert_eq!((found[0].cause, &*found[0].file), (EvictionCause::Expired, "old.whl"));
+    let forgotten = cache.census().await.expect("a census").forgotten;
+    assert_eq!(forgotten[&Ecosystem::Pypi].expired, 1);
     put_in(&cache, "six", "a.whl", &[1; 600], None).await;
     put_in(&cache, "six", "b.whl", &[1; 600], None).await;
     let found = recorded(&log.log, 2).await;
@@ -87,7 +90,7 @@ async fn an_eviction_that_cannot_be_recorded_is_recorded_later_and_once() {
     let door = Door::new(log.log.clone(), Arc::new(SystemClock));
     let folder = tempfile::tempdir().expect("a folder");
     let (cache, lifecycle) = (open(folder.path(), 1_000).await, Lifecycle::new());
-    keeper::start(&cache, &door, Duration::from_hours(1), &lifecycle);
+    keeper::start(&cache, &Shelves::default(), &door, Duration::from_hours(1), &lifecycle);
     let mut admin = PgConnection::connect(&database.url).await.expect("connect");
     admin.execute("ALTER TABLE log.commands RENAME TO away").await.expect("break it");
     put_in(&cache, "six", "a.whl", &[1; 10], None).await;

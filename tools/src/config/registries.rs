@@ -29,6 +29,8 @@ pub(crate) struct Registry<'a> {
     pub(crate) trusted_origins: &'a [HttpUrl],
     pub(crate) page_ttl: Duration,
     pub(crate) stale_for: Duration,
+    /// Without it, as long as there is room.
+    pub(crate) cache_ttl: Option<Duration>,
     pub(crate) mode: Mode,
     pub(crate) min_age_hours: u32,
     pub(crate) fix_exemption: bool,
@@ -80,7 +82,7 @@ impl Registries {
 macro_rules! registry {
     (
         $(#[doc = $about:literal])+
-        $name:ident at $path:literal, fresh for $ttl:expr,
+        $name:ident at $path:literal, fresh for $ttl:expr, kept for $kept:expr,
         $(#[doc = $upstream:literal])+
         upstream
         $($(#[doc = $doc:literal])+ $key:ident: $type:ty = $default:expr,)*
@@ -100,6 +102,9 @@ macro_rules! registry {
                 page_ttl: Span = Span::seconds($ttl),
                 /// How long an old list is given while the upstream fails.
                 stale_for: Span = Span::seconds(24 * 3600),
+                /// How long a file is kept that nobody asks for; 0s for as long as there is room. While
+                /// the upstream fails, all are kept.
+                cache_ttl: Span = Span::seconds($kept),
                 /// Whether a "no" is acted upon: `enforce`, or `audit`, which lets pass and records a
                 /// warning.
                 mode: Mode = Mode::Enforce,
@@ -122,6 +127,7 @@ macro_rules! registry {
                     trusted_origins: &self.trusted_origins,
                     page_ttl: self.page_ttl.0,
                     stale_for: self.stale_for.0,
+                    cache_ttl: Some(self.cache_ttl.0).filter(|ttl| !ttl.is_zero()),
                     mode: self.mode,
                     min_age_hours: self.min_age_hours,
                     fix_exemption: self.fix_exemption,
@@ -136,7 +142,7 @@ macro_rules! registry {
 
 registry! {
     /// Python packages, served below /pypi.
-    Pypi at "registries.pypi", fresh for 5 * 60,
+    Pypi at "registries.pypi", fresh for 5 * 60, kept for 24 * 3600,
     /// The index that is asked, up to and with its `simple/`. `weir init` asks this machine's own
     /// pip for it. A user name and a password in it are sent to its own host only.
     upstream
@@ -144,7 +150,7 @@ registry! {
 
 registry! {
     /// npm packages, served below /npm.
-    Npm at "registries.npm", fresh for 5 * 60,
+    Npm at "registries.npm", fresh for 5 * 60, kept for 24 * 3600,
     /// The registry that is asked. `weir init` asks this machine's own npm for it. A user name and a
     /// password in it are sent to its own host only.
     upstream
@@ -152,7 +158,7 @@ registry! {
 
 registry! {
     /// Rust crates, served below /cargo.
-    Cargo at "registries.cargo", fresh for 5 * 60,
+    Cargo at "registries.cargo", fresh for 5 * 60, kept for 24 * 3600,
     /// The sparse index that is asked, the folder of its `config.json`. `weir init` looks which one
     /// this machine's own cargo uses. A user name and a password in it are sent to its own host only.
     upstream
@@ -161,7 +167,7 @@ registry! {
 registry! {
     /// Go modules, served below /go. The time of a version is whatever its author wrote, so it counts
     /// for nothing: where `min_age_hours` is set, a version is as old as the first sight of it here.
-    Go at "registries.go", fresh for 5 * 60,
+    Go at "registries.go", fresh for 5 * 60, kept for 24 * 3600,
     /// The module proxy that is asked. `weir init` asks this machine's own go command for it. A user
     /// name and a password in it are sent to its own host only.
     upstream
@@ -176,7 +182,7 @@ registry! {
     /// Container images, served below /v2. A registry tells no time of an image, and the time that an
     /// image tells of itself is whatever its builder wrote, so it counts for nothing: where
     /// `min_age_hours` is set, an image is as old as the first sight of its digest here.
-    Docker at "registries.docker", fresh for 3600,
+    Docker at "registries.docker", fresh for 3600, kept for 3600,
     /// The registry that is asked, as `https://registry.example`. No client on this machine tells
     /// one, so without it no images are served. A user name and a password in it are sent to its own
     /// host, and to where that host says that its tokens are.

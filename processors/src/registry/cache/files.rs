@@ -15,7 +15,10 @@ use std::{
 
 use tempfile::NamedTempFile;
 use tracing::warn;
-use weir_events::{registry::EvictionCause, timestamp::Timestamp};
+use weir_events::{
+    registry::{Ecosystem, EvictionCause},
+    timestamp::Timestamp,
+};
 
 use super::{
     Artifact, ArtifactCache, CacheKey, CachePlugin, CacheStats, Cached, Census, Evicted, Evictions,
@@ -138,7 +141,7 @@ impl CachePlugin for FileCache {
     }
 
     async fn purge_expired(&self, now: Timestamp) -> io::Result<u64> {
-        self.with(move |inner| inner.expire(now)).await
+        self.expire(now, Vec::new()).await
     }
 }
 
@@ -149,6 +152,15 @@ impl ArtifactCache for FileCache {
 
     async fn stage(&self) -> io::Result<NamedTempFile> {
         self.with(|inner| inner.workshop.stage()).await
+    }
+
+    async fn used(&self, cached: &Cached, now: Timestamp) -> io::Result<()> {
+        let file = Arc::clone(&cached.file);
+        blocking(move || file.set_modified(repair::moment(now))).await
+    }
+
+    async fn expire(&self, now: Timestamp, spared: Vec<Ecosystem>) -> io::Result<u64> {
+        self.with(move |inner| inner.expire(now, &spared)).await
     }
 
     async fn census(&self) -> io::Result<Census> {
@@ -191,17 +203,21 @@ impl Inner {
             self.index().remove(key);
             return Ok(None);
         };
-        if file.metadata()?.len() != meta.size || !self.checked.holds(key, &meta, &file)? {
+        let known = file.metadata()?;
+        if known.len() != meta.size || !self.checked.holds(key, &meta, &file)? {
             self.forget_broken(key, &meta)?;
             return Ok(None);
         }
+        let used_at = repair::used_at(&known)?;
         self.admit(key, meta.clone())?;
-        Ok(Some(Cached { meta, file: Arc::new(file) }))
+        Ok(Some(Cached { meta, used_at, file: Arc::new(file) }))
     }
 
     fn set(&self, key: &CacheKey, staged: NamedTempFile, meta: Meta) -> io::Result<bool> {
         let body = self.body(key);
         let directory = body.parent().unwrap_or(&self.root);
+        // From then on it counts as used.
+        staged.as_file().set_modified(repair::moment(meta.created_at))?;
         staged.as_file().sync_all()?;
         let mut description = self.workshop.stage()?;
         serde_json::to_writer_pretty(&mut description, &meta)?;
@@ -275,13 +291,20 @@ impl Inner {
         Ok(there)
     }
 
-    fn expire(&self, now: Timestamp) -> io::Result<u64> {
-        // What other processes kept is found on disk only.
+    fn expire(&self, now: Timestamp, spared: &[Ecosystem]) -> io::Result<u64> {
+        let expired = |key: &CacheKey, meta: &Meta| {
+            meta.ttl.is_some() && !spared.contains(&key.ecosystem()) && {
+                let known = fs::metadata(self.body(key));
+                let used_at = known.and_then(|known| repair::used_at(&known));
+                used_at.is_ok_and(|used_at| meta.expired_at(used_at, now))
+            }
+        };
+        // What other processes kept or used is found on disk only.
         let (found, _) = repair::scan(&self.root)?;
         let mut n_removed = 0;
-        for (key, _) in found.into_iter().filter(|(_, meta)| meta.expired_at(now)) {
+        for (key, _) in found.into_iter().filter(|(key, meta)| expired(key, meta)) {
             let Some(ear) = self.teller.ear() else { return Ok(n_removed) };
-            if let Some(meta) = self.forget_if(&key, |meta| meta.expired_at(now))? {
+            if let Some(meta) = self.forget_if(&key, |meta| expired(&key, meta))? {
                 n_removed += 1;
                 let cause = EvictionCause::Expired;
                 self.forgotten.count(key.ecosystem(), cause);

@@ -7,11 +7,11 @@ use std::{
     fs::{self, File},
     io,
     path::{Path, PathBuf},
-    time::SystemTime,
+    time::{Duration, SystemTime},
 };
 
 use tempfile::{NamedTempFile, TempDir};
-use weir_events::registry::Ecosystem;
+use weir_events::{registry::Ecosystem, timestamp::Timestamp};
 
 use super::{
     CacheKey, META_SUFFIX, Meta,
@@ -188,6 +188,18 @@ fn whole(ecosystem: Ecosystem, path: &Path) -> Option<Found> {
     let meta = read_meta(&described(path))?;
     let body = path.metadata().ok()?;
     (body.is_file() && body.len() == meta.size).then_some((body.modified().ok()?, key, meta))
+}
+
+/// When an artifact was used last: when its body says that it was changed.
+pub(super) fn used_at(known: &fs::Metadata) -> io::Result<Timestamp> {
+    let since = known.modified()?.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    Ok(Timestamp::from_micros(i64::try_from(since.as_micros()).unwrap_or(i64::MAX)))
+}
+
+/// A moment as files have it.
+pub(super) fn moment(at: Timestamp) -> SystemTime {
+    let since = Duration::from_micros(u64::try_from(at.micros()).unwrap_or(0));
+    SystemTime::UNIX_EPOCH.checked_add(since).unwrap_or(SystemTime::UNIX_EPOCH)
 }
 
 fn entries(directory: &Path) -> io::Result<Vec<PathBuf>> {

@@ -139,7 +139,7 @@ impl<C: ArtifactCache> Downloads<C> {
             size: n_bytes,
             sha256: sha256.clone(),
             promise: also.map(|promise| promise.to_string()).or(shaped),
-            ttl: None,
+            ttl: self.0.bounds.kept_for.map(|kept_for| kept_for.as_secs()),
             created_at: began,
             etag: None,
             content_type: wanted.content_type.to_owned(),

@@ -129,6 +129,25 @@ async fn the_cache_is_counted_and_purged_by_what_is_meant_and_never_all_by_accid
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_file_is_kept_for_as_long_as_its_registry_says_after_its_last_use() {
+    let index = index().await;
+    for (setting, ttl) in [
+        ("", json!(86_400)),
+        ("    cache_ttl: 90m\n", json!(5_400)),
+        ("    cache_ttl: 0s\n", Value::Null),
+    ] {
+        let place = Place::on_a_test_database().await.upstream(&index.simple).setting(setting);
+        let weir = place.start(Part::Up).await;
+        weir.client.get(&file("1.16.0")).await.has(200);
+        kept(&weir.client, 1).await;
+        let described = "cache/files/pypi/six/six-1.16.0.tar.gz.meta.json";
+        let described = std::fs::read(place.data_dir().join(described)).expect("its description");
+        let described: Value = serde_json::from_slice(&described).expect("its JSON");
+        assert_eq!(described["ttl"], ttl, "{described}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_purge_under_a_download_cuts_no_body_and_keeps_nothing_of_it() {
     let index = index().await;
     let place = Place::on_a_test_database().await.upstream(&index.simple);

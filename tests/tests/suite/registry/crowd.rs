@@ -40,6 +40,7 @@ const MAX_MIB: u64 = 200;
 /// An index with one file, whose second half waits.
 struct Upstream {
     body: Bytes,
+    digest: String,
     n_files: AtomicUsize,
     n_sent: AtomicUsize,
     gate: Semaphore,
@@ -51,8 +52,9 @@ impl Upstream {
         let words =
             (0..size as u64 / 8).flat_map(|n| n.wrapping_mul(0x9e37_79b9_7f4a_7c15).to_le_bytes());
         let body: Bytes = words.collect::<Vec<u8>>().into();
+        let digest = hex::encode(Sha256::digest(&body));
         let (n_files, n_sent) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        let this = Arc::new(Self { body, n_files, n_sent, gate: Semaphore::new(0) });
+        let this = Arc::new(Self { body, digest, n_files, n_sent, gate: Semaphore::new(0) });
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let simple = format!("http://{}/simple/", listener.local_addr().expect("its address"));
         let router = Router::new().fallback(answer).with_state(Arc::clone(&this));
@@ -67,9 +69,8 @@ async fn answer(State(upstream): State<Arc<Upstream>>, request: Request) -> Resp
     let size = upstream.body.len();
     match request.uri().path() {
         "/simple/big/" => {
-            let digest = hex::encode(Sha256::digest(&upstream.body));
             let file = json!({"filename": FILE, "url": format!("/files/{FILE}"), "size": size,
-                "hashes": {"sha256": digest}});
+                "hashes": {"sha256": upstream.digest}});
             let page = json!({"meta": {"api-version": "1.1"}, "name": "big", "files": [file]});
             let kind = "application/vnd.pypi.simple.v1+json";
             ([(CONTENT_TYPE, kind)], page.to_string()).into_response()
@@ -118,7 +119,9 @@ async fn a_crowd_that_asks_for_one_large_file_makes_one_fetch_and_all_have_it_in
     let downloads = (0..n).map(|_| async {
         let request = weir.client.request("GET", &path, &[]).timeout(Duration::from_mins(20));
         let response = request.send().await.expect("an answer");
-        assert_eq!(response.status(), 200);
+        if response.status() != 200 {
+            panic!("{}: {:?}", response.status(), response.text().await);
+        }
         assert_eq!(response.content_length(), Some(size as u64));
         let (mut body, mut at) = (response.bytes_stream(), 0);
         while let Some(piece) = body.next().await {

@@ -55,8 +55,8 @@ pub(super) async fn start(
         Failure::failed(format!("could not open the cache `{}`: {fault}", root.display()))
     })?;
     info!(?repair, "cache opened");
-    keeper::start(&cache, door, keeper::EXPIRE_EVERY, lifecycle);
     let shelves = Shelves::beside(redis(config, data_dir, lifecycle).await?);
+    keeper::start(&cache, &shelves, door, keeper::EXPIRE_EVERY, lifecycle);
     let purging = Purging::start(cache.clone(), shelves.clone(), door.clone(), lifecycle)?;
     packages = packages.keeping(purging);
     let outbound = Outbound::new(door.log().incarnation().0, Limits::default())?;
@@ -145,6 +145,7 @@ macro_rules! plugin {
         config.keeping.ttl = registry.page_ttl;
         config.keeping.stale_for = registry.stale_for;
         config.bounds.room = shared.room.clone();
+        config.bounds.kept_for = registry.cache_ttl;
         config.checksum_database = registry.checksum_database.map(str::to_owned);
         config.private = registry.private.to_vec();
         config.library_prefix = registry.library_prefix;

@@ -215,6 +215,39 @@ async fn what_was_kept_long_enough_is_forgotten() {
 }
 
 #[tokio::test]
+async fn what_is_used_is_kept_so_long_again_also_for_others_and_after_a_restart() {
+    let root = tempfile::tempdir().unwrap();
+    let (cache, _) = open(root.path(), 100).await;
+    let (other, _) = open(root.path(), 100).await;
+    let at = |seconds| Timestamp::EPOCH.plus_seconds(seconds);
+    for file in ["a", "b"] {
+        put_with(&cache, file, b"1", Meta { ttl: Some(240), ..meta(1) }).await;
+    }
+    let cached = cache.get(&key("a")).await.unwrap().unwrap();
+    assert_eq!(cached.used_at, at(0));
+    assert!(!cached.is_worth_a_note(at(10)) && cached.is_worth_a_note(at(11)));
+    cache.used(&cached, at(100)).await.unwrap();
+    assert_eq!(other.get(&key("a")).await.unwrap().unwrap().used_at, at(100));
+    assert_eq!(other.purge_expired(at(240)).await.unwrap(), 1, "the one that nobody used");
+    drop(cache);
+    let (again, _) = open(root.path(), 100).await;
+    assert_eq!(again.purge_expired(at(339)).await.unwrap(), 0);
+    assert_eq!(again.purge_expired(at(340)).await.unwrap(), 1);
+}
+
+#[tokio::test]
+async fn nothing_expires_of_an_ecosystem_that_is_spared_and_it_is_still_given() {
+    let root = tempfile::tempdir().unwrap();
+    let (cache, _) = open(root.path(), 100).await;
+    put_with(&cache, "a", b"alpha", Meta { ttl: Some(60), ..meta(5) }).await;
+    let late = Timestamp::EPOCH.plus_seconds(1_000);
+    assert_eq!(cache.expire(late, vec![Ecosystem::Npm, Ecosystem::Pypi]).await.unwrap(), 0);
+    assert_eq!(read(&cache, "a").await.unwrap(), b"alpha");
+    assert_eq!(cache.expire(late, vec![Ecosystem::Npm]).await.unwrap(), 1);
+    assert_eq!(read(&cache, "a").await, None);
+}
+
+#[tokio::test]
 async fn each_that_is_forgotten_is_told_once_and_why() {
     let root = tempfile::tempdir().unwrap();
     let (cache, _) = open(root.path(), 100).await;

@@ -12,10 +12,16 @@ use http::{
 };
 use sha2::{Digest as _, Sha256, Sha512};
 use tokio::sync::Semaphore;
-use weir_events::registry::{Event, Mask};
+use weir_events::{
+    registry::{Event, Mask},
+    timestamp::Timestamp,
+};
 
 use super::{super::testing::rule, *};
-use crate::registry::{cache::CachePlugin, download::Room};
+use crate::registry::{
+    cache::{CacheKey, CachePlugin},
+    download::Room,
+};
 
 const FILE: &str = "/files/six/six-1.16.0.tar.gz";
 const UPSTREAM: &str = "/packages/six-1.16.0.tar.gz";
@@ -29,6 +35,25 @@ async fn six() -> Weir {
     let weir = Weir::start().await;
     weir.upstream.project("six", &["1.16.0", "1.17.0"]);
     weir
+}
+
+#[tokio::test]
+async fn a_file_that_is_used_is_kept_for_so_long_again() {
+    let weir = six().await;
+    let day = Duration::from_hours(24).as_secs();
+    let hour = |n: i64| Timestamp::from_micros(1_767_225_600_000_000).plus_seconds(n * 3_600);
+    let key = CacheKey::new(Ecosystem::Pypi, "six", "six-1.16.0.tar.gz").unwrap();
+    weir.set_hour(0);
+    body(weir.get(FILE).await).await.unwrap();
+    until(&weir, "kept", || weir.recorded().contains(&"stored")).await;
+    let cache = weir.plugin.cache();
+    let kept = cache.get(&key).await.unwrap().unwrap();
+    assert_eq!((kept.meta.ttl, kept.used_at), (Some(day), hour(0)));
+    weir.set_hour(20);
+    body(weir.get(FILE).await).await.unwrap();
+    assert_eq!(cache.get(&key).await.unwrap().unwrap().used_at, hour(20));
+    assert_eq!(cache.purge_expired(hour(43)).await.unwrap(), 0);
+    assert_eq!(cache.purge_expired(hour(44)).await.unwrap(), 1);
 }
 
 /// A page whose one file promises these bytes.

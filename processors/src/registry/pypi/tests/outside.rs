@@ -57,9 +57,11 @@ async fn an_old_page_is_given_while_the_upstream_fails() {
     }
     let stats = weir.plugin.stats();
     assert_eq!((stats.stale, stats.upstream_failures), (5, 5));
-    // A project that is gone is gone.
+    assert!(stats.upstream_fails);
+    // A project that is gone is gone, and who says so has answered.
     weir.upstream.remove(PAGE);
     assert_eq!(weir.get(PAGE).await.status, StatusCode::NOT_FOUND);
+    assert!(!weir.plugin.stats().upstream_fails);
 }
 
 #[tokio::test]
