@@ -110,6 +110,8 @@ async fn a_crowd_that_asks_for_one_large_file_makes_one_fetch_and_all_have_it_in
     let (upstream, simple) = Upstream::start(size).await;
     let place = Place::on_a_test_database().await.upstream(&simple);
     let weir = place.start(Part::Up).await;
+    // Who asks for a file has asked for its list.
+    weir.client.get("/pypi/simple/big/").await.has(200);
     // What a resting process takes is no part of it.
     let resting = most_memory(&weir);
     let n_begun = AtomicUsize::new(0);
