@@ -10,6 +10,7 @@ pub mod holds;
 pub mod impact;
 pub mod preview;
 pub mod profiles;
+pub mod reserved;
 pub mod rules;
 pub mod sources;
 pub mod waivers;
@@ -240,6 +241,7 @@ pub fn routes() -> OpenApiRouter<ApiState> {
         .merge(impact::routes())
         .merge(preview::routes())
         .merge(profiles::routes())
+        .merge(reserved::routes())
         .merge(check::routes())
         .merge(dashboard::routes())
         .merge(sources::routes())

@@ -19,9 +19,12 @@ use self::{
     advisory::{AdvisoryChanged, AdvisoryPublished, AdvisoryWithdrawn, Class, Severity},
     blocklist::{BlocklistRuleAdded, BlocklistRuleRemoved},
     hold::{HoldAnswered, PackageRequested},
-    policy::{SettingsChanged, WaiverExpired, WaiverGranted, WaiverRequested, WaiverRevoked},
+    policy::{
+        NameReleased, NameReserved, SettingsChanged, WaiverExpired, WaiverGranted, WaiverRequested,
+        WaiverRevoked,
+    },
     profile::{ProfileRemoved, ProfileSet, QuotaSpent},
-    sighting::{DigestPinned, VersionsSeen},
+    sighting::{DigestPinned, VersionTold, VersionsSeen},
     sync::{SyncFailed, SyncRequested, SyncStarted, SyncSucceeded},
 };
 use crate::{codec::events, timestamp::Timestamp};
@@ -75,6 +78,10 @@ events! {
         0x401b v 1 WaiverRevoked,
         /// A waiver's time is over.
         0x401c v 1 WaiverExpired,
+        /// No public registry is asked for a name, or many, any more.
+        0x401d v 1 NameReserved,
+        /// Public registries are asked for a name again.
+        0x401e v 1 NameReleased,
         /// Somebody asked for a source of advisories to be visited now.
         0x4028 v 1 SyncRequested,
         /// Somebody had what was kept forgotten.
@@ -83,6 +90,8 @@ events! {
         0x4034 v 1 VersionsSeen,
         /// A file was let through for the first time: from now on this is its digest.
         0x4035 v 1 DigestPinned,
+        /// A file was asked for, of which its registry told something that a policy looks at.
+        0x4036 v 1 VersionTold,
         /// A profile of tokens is new, or says something else from now on.
         0x4038 v 1 ProfileSet,
         /// A profile of tokens is gone; tokens that name it get nothing.

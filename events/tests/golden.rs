@@ -25,11 +25,11 @@ use weir_events::{
         blocklist::{BlocklistRuleAdded, BlocklistRuleRemoved},
         hold::{Ground, Hold, HoldAnswered, PackageRequested, Word},
         policy::{
-            EcosystemSettings, Mode, Required, Settings, SettingsChanged, Waiver, WaiverExpired,
-            WaiverGranted, WaiverRequested, WaiverRevoked,
+            EcosystemSettings, Mode, NameReleased, NameReserved, Required, Reserved, Settings,
+            SettingsChanged, Waiver, WaiverExpired, WaiverGranted, WaiverRequested, WaiverRevoked,
         },
         profile::{Profile, ProfileRemoved, ProfileSet, QuotaSpent},
-        sighting::{DigestPinned, VersionsSeen},
+        sighting::{DigestPinned, TrustLost, VersionTold, VersionsSeen, Vouched},
         sync::{SyncFailed, SyncRequested, SyncStarted, SyncSucceeded},
     },
     timestamp::Timestamp,
@@ -105,6 +105,10 @@ fn waiver() -> Waiver {
     }
 }
 
+fn reserved() -> Reserved {
+    Reserved { ecosystem: Ecosystem::Npm, package: "@acme/*".to_owned() }
+}
+
 fn profile() -> Profile {
     Profile {
         name: "agent".to_owned(),
@@ -149,7 +153,7 @@ fn samples() -> Vec<codec::Encoded> {
         .into(),
     ];
     let source = "osv".to_owned();
-    let registry_events: [registry::Event; 31] = [
+    let registry_events: [registry::Event; 34] = [
         PackageAllowed {
             ecosystem,
             package: six.clone(),
@@ -255,6 +259,8 @@ fn samples() -> Vec<codec::Encoded> {
         }
         .into(),
         WaiverExpired { id: waiver().id }.into(),
+        NameReserved { reserved: reserved() }.into(),
+        NameReleased { reserved: reserved() }.into(),
         BlocklistRuleAdded { rule: rule() }.into(),
         BlocklistRuleRemoved { id: rule().id }.into(),
         SyncRequested { source, believe_losses: true }.into(),
@@ -274,6 +280,21 @@ fn samples() -> Vec<codec::Encoded> {
             file: "six-1.17.0.tar.gz".to_owned(),
             digest: format!("sha256 {}", "00ff".repeat(16)),
             pinned_at: Timestamp::from_micros(1_795_824_000_123_456),
+        }
+        .into(),
+        VersionTold {
+            ecosystem,
+            package: "six".to_owned(),
+            version: Some("1.17.0".to_owned()),
+            file: "six-1.17.0.tar.gz".to_owned(),
+            lost: Some(TrustLost {
+                has: Vouched::Nothing,
+                had: Vouched::Provenance,
+                earlier: "1.16.0".to_owned(),
+            }),
+            newcomer: None,
+            licence: Some("MIT".to_owned()),
+            told_at: Timestamp::from_micros(1_795_824_000_123_456),
         }
         .into(),
         VersionsSeen {

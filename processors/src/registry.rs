@@ -30,6 +30,8 @@ pub mod setup;
 pub mod shelves;
 pub mod sightings;
 pub mod stats;
+pub mod tellings;
+pub mod used;
 pub mod what_if;
 mod written;
 

@@ -6,8 +6,8 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::commands::{
     cache, check, completions, config, dead_letters, doctor, down, events, explain, holds, init,
-    migrate, path, profiles, registry, replay, rules, serve, sources, status, tail, token, verify,
-    version, waivers,
+    migrate, path, profiles, registry, replay, reserved, rules, serve, sources, status, tail,
+    token, verify, version, waivers,
 };
 use crate::config::logging::LogFormat;
 use crate::exit;
@@ -132,6 +132,9 @@ pub(crate) enum Command {
     /// Ask what a warning or a policy of today means for the past
     #[command(subcommand)]
     Registry(registry::RegistryCommand),
+    /// Reserve, list and release names that no public registry is ever asked for
+    #[command(subcommand)]
+    Reserved(reserved::ReservedCommand),
     /// Add, list and remove rules on packages
     #[command(subcommand)]
     Rules(rules::RulesCommand),

@@ -18,6 +18,7 @@ pub(crate) mod profiles;
 pub(crate) mod progress;
 pub(crate) mod registry;
 pub(crate) mod replay;
+pub(crate) mod reserved;
 pub(crate) mod rules;
 pub(crate) mod serve;
 pub(crate) mod sources;
@@ -70,6 +71,7 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<Exit, Failure> 
         Command::Holds(command) => holds::run(context, &command),
         Command::Profiles(command) => profiles::run(context, &command),
         Command::Registry(command) => registry::run(context, &command),
+        Command::Reserved(command) => reserved::run(context, &command),
         Command::Rules(command) => rules::run(context, &command),
         Command::Sources(args) => sources::run(context, &args),
         Command::Waivers(command) => waivers::run(context, &command),

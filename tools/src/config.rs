@@ -14,10 +14,13 @@ mod value;
 pub(crate) mod auth;
 pub(crate) mod cache;
 pub(crate) mod database;
+pub(crate) mod licences;
 pub(crate) mod log;
 pub(crate) mod logging;
+pub(crate) mod lookalikes;
 pub(crate) mod policy;
 pub(crate) mod profiles;
+pub(crate) mod reaction;
 pub(crate) mod registries;
 pub(crate) mod server;
 pub(crate) mod sources;
@@ -63,6 +66,8 @@ pub(crate) const SECTIONS: &[Section] = &[
     registries::Docker::SECTION,
     policy::Policy::SECTION,
     policy::Holds::SECTION,
+    licences::Licences::SECTION,
+    lookalikes::Lookalikes::SECTION,
     sources::Osv::SECTION,
     sources::OpenSsf::SECTION,
     sources::Blocklist::SECTION,

@@ -7,7 +7,8 @@ use weir_events::{
     registry::{
         Ecosystem, Mask,
         advisory::{Class, Severity},
-        policy::{EcosystemSettings, Mode, Settings, Unrated},
+        policy::{EcosystemSettings, Mode, Reaction, Settings, Unrated},
+        sighting::TrustLost,
     },
     timestamp::Timestamp,
 };
@@ -15,11 +16,15 @@ use weir_events::{
 use super::{
     advisory::{finding::Finding, set::Said},
     hold::Known,
+    licence::{Licences, NO_ASSERTION, Standing},
     pins,
     profile::CompiledProfile,
     rule::CompiledRule,
     seen::{Born, Clock, Seen},
-    verdict::{AS_OF, Candidate, Excuse, INTEGRITY, MINIMUM_AGE, Objection, Verdict},
+    verdict::{
+        AS_OF, Candidate, Excuse, INTEGRITY, LICENCE, MINIMUM_AGE, Objection, PROVENANCE,
+        PUBLISHER, Verdict,
+    },
     version::Version,
     waiver::CompiledWaiver,
 };
@@ -43,6 +48,8 @@ pub struct Dossier {
     pub(super) ecosystem: Ecosystem,
     pub(super) now: Timestamp,
     pub(super) settings: Arc<Settings>,
+    /// The licences of the settings, ready to be asked.
+    pub(super) licences: Arc<Licences>,
     /// Rules about the package, the strictest first.
     pub(super) rules: Vec<Arc<CompiledRule>>,
     pub(super) said: Said,
@@ -60,6 +67,8 @@ pub struct Dossier {
     pub(super) seen: Option<Arc<Seen>>,
     /// Why the package is never asked of its registry.
     pub(super) reserved: Option<Arc<Objection>>,
+    /// What is said of the package's name, where it looks like another.
+    pub(super) lookalike: Option<Arc<Objection>>,
     /// The profile that binds who asks.
     pub(super) bound: Option<Arc<CompiledProfile>>,
     /// What persons were asked for who asks, and said.
@@ -152,6 +161,38 @@ impl Dossier {
             && self.unread.is_none()
             && self.reserved.is_none()
             && !self.counts_age()
+            && self.lookalike.is_none()
+            && !self.reads_lists()
+            && !self.reads_licences()
+    }
+
+    /// Whether a name that looks like another is only warned of, the first time that anybody here uses
+    /// it.
+    #[must_use]
+    pub fn warns_of_name(&self) -> bool {
+        self.lookalike.is_some() && self.settings.lookalikes.reaction == Reaction::Warn
+    }
+
+    /// The same, of a package that somebody here uses: whoever was warned of its name was warned.
+    #[must_use]
+    pub fn used_here(mut self) -> Self {
+        if self.warns_of_name() {
+            self.lookalike = None;
+        }
+        self
+    }
+
+    /// Whether it matters under which licence a version is.
+    #[must_use]
+    pub fn reads_licences(&self) -> bool {
+        self.settings.licences.ecosystems.contains(&self.ecosystem)
+    }
+
+    /// Whether it matters what the list of a package tells of its versions beside their times.
+    #[must_use]
+    pub fn reads_lists(&self) -> bool {
+        let tells = matches!(self.ecosystem, Ecosystem::Pypi | Ecosystem::Npm);
+        tells && (!self.settings.trust.is_off() || self.reads_licences())
     }
 
     /// Whether it matters how old a version is.
@@ -186,10 +227,11 @@ impl Dossier {
         if let Some(excuse) = self.waived(candidate) {
             return Verdict::Excused(excuse);
         }
-        match self.exempted(candidate) {
-            Some(advisory) => Verdict::Excused(Excuse::Fix { advisory }),
-            None => Verdict::Allow,
+        if let Some(advisory) = self.exempted(candidate) {
+            return Verdict::Excused(Excuse::Fix { advisory });
         }
+        let advice = self.remarks(candidate, Reaction::Warn, &self.waivers).into_iter().next();
+        advice.map_or(Verdict::Allow, Verdict::Advise)
     }
 
     /// Judges a version of which a file has another digest than before. Only who names it, and two
@@ -224,7 +266,7 @@ impl Dossier {
     }
 
     /// Every objection to a version, whatever is waived: the rules, the advisories that count, the
-    /// age. For those who explain.
+    /// age, what its list tells. For those who explain.
     #[must_use]
     pub fn objections(&self, candidate: &Candidate<'_>) -> Vec<Arc<Objection>> {
         let rules = self.rules.iter().filter(|rule| rule.forbids(candidate));
@@ -243,7 +285,32 @@ impl Dossier {
             .chain(rules)
             .chain(findings)
             .chain(self.young(candidate))
+            .chain(self.remarks(candidate, Reaction::Block, &[]))
+            .chain(self.remarks(candidate, Reaction::Warn, &[]))
             .collect()
+    }
+
+    /// What is said against the licence of a version, where that has this consequence.
+    fn unlicensed(&self, candidate: &Candidate<'_>, reaction: Reaction) -> Option<String> {
+        let settings = &self.settings.licences;
+        if !self.reads_licences() || ![settings.violation, settings.unknown].contains(&reaction) {
+            return None;
+        }
+        let licence = match self.ecosystem {
+            Ecosystem::Pypi | Ecosystem::Npm => candidate.told?.licence.as_deref()?,
+            // Their lists tell none.
+            Ecosystem::Cargo | Ecosystem::Go | Ecosystem::Docker => NO_ASSERTION,
+        };
+        match self.licences.standing(licence) {
+            Standing::Refused if settings.violation == reaction => {
+                Some(format!("its licence, `{licence}`, is not one that may be used here"))
+            }
+            Standing::Unknown if settings.unknown == reaction => Some(match licence {
+                NO_ASSERTION => "nobody tells its licence".to_owned(),
+                _ => format!("its licence, `{licence}`, is none that SPDX has a name for"),
+            }),
+            Standing::Fine | Standing::Refused | Standing::Unknown => None,
+        }
     }
 
     /// The strictest objection that is not waived; of equally strict ones the first.
@@ -271,7 +338,45 @@ impl Dossier {
         let young = self.young(candidate).filter(|_| {
             self.fix(candidate).is_none() && !waived(&[MINIMUM_AGE], Class::Vulnerability)
         });
-        Objection::stricter(Objection::stricter(rule, finding), young)
+        let remark = self.remarks(candidate, Reaction::Block, waivers).into_iter().next();
+        let known = Objection::stricter(Objection::stricter(rule, finding), young);
+        Objection::stricter(known, remark)
+    }
+
+    /// What is said of a version by what its list tells, where that has this consequence.
+    fn remarks(
+        &self,
+        candidate: &Candidate<'_>,
+        reaction: Reaction,
+        waivers: &[Arc<CompiledWaiver>],
+    ) -> Vec<Arc<Objection>> {
+        let told = candidate.told;
+        let trust = self.settings.trust;
+        let lost =
+            told.and_then(|told| told.lost.as_ref()).filter(|_| trust.provenance == reaction);
+        let lost = lost.map(|TrustLost { has, had, earlier }| {
+            let (had, has) = (had.words(), has.words());
+            (PROVENANCE, format!("{earlier}, published before it, had {had}, and it has {has}"))
+        });
+        let newcomer =
+            told.and_then(|told| told.newcomer.as_ref()).filter(|_| trust.publisher == reaction);
+        let newcomer = newcomer.map(|by| {
+            (PUBLISHER, format!("published by `{by}`, who had nothing to do with it before"))
+        });
+        let waived = |source: &str| {
+            let covers = |waiver: &Arc<CompiledWaiver>| {
+                waiver.covers(candidate, &[source], Class::Vulnerability)
+            };
+            waivers.iter().any(covers)
+        };
+        let licence = self.unlicensed(candidate, reaction).map(|reason| (LICENCE, reason));
+        let looks = self.settings.lookalikes.reaction == reaction;
+        let name = self.lookalike.as_ref().filter(|it| looks && !waived(&it.source));
+        let said =
+            lost.into_iter().chain(newcomer).chain(licence).filter(|(source, _)| !waived(source));
+        let said = said
+            .map(|(source, reason)| Arc::new(Objection::of_setting(source, reason, Mask::Mark)));
+        name.cloned().into_iter().chain(said).collect()
     }
 
     /// What would be said of a version that passes if there were no waivers, and which one it is.

@@ -19,9 +19,14 @@ use super::{
     canary,
     dossier::Dossier,
     hold::{self, Holds},
+    licence::Licences,
+    lookalike::Lookalikes,
     name::normalise,
     profile::{self, CompiledProfile, Profiles},
-    reserved::Reservations,
+    reserved::{
+        Reservations,
+        listing::{self, Reserving},
+    },
     rule::{CompiledRule, RuleSet},
     settings::{self, Keeping},
     verdict::{BLOCKLIST, Objection},
@@ -45,6 +50,9 @@ pub struct Facts {
     compiled_profiles: Option<BTreeMap<String, Arc<CompiledProfile>>>,
     settings: Arc<Settings>,
     settings_digest: Option<Hash>,
+    licences: Arc<Licences>,
+    lookalikes: Lookalikes,
+    names: listing::State,
     reservations: Reservations,
     signature: Option<String>,
     read: BTreeSet<(String, Option<Ecosystem>)>,
@@ -163,6 +171,10 @@ impl Facts {
             Event::PackageRequested(_) | Event::HoldAnswered(_) => {
                 Holds::apply(&mut self.holds, event);
             }
+            Event::NameReserved(_) | Event::NameReleased(_) => {
+                Reserving::apply(&mut self.names, event);
+                self.settings_digest = None;
+            }
             Event::ProfileSet(_) | Event::ProfileRemoved(_) => {
                 Profiles::apply(&mut self.profiles, event);
                 self.compiled_profiles = None;
@@ -197,9 +209,13 @@ impl Facts {
             self.compiled_profiles = Some(self.profiles.profiles().map(compiled).collect());
         }
         if self.settings_digest.is_none() {
-            let settings = format!("{:?}", self.settings);
+            let settings = format!("{:?} {:?}", self.settings, self.names);
             self.settings_digest = Some(blake3::hash(settings.as_bytes()));
-            self.reservations = Reservations::new(&self.settings.reserved);
+            self.licences = Arc::new(Licences::new(&self.settings.licences));
+            let reserved: Vec<_> =
+                self.settings.reserved.iter().chain(self.names.names()).collect();
+            self.reservations = Reservations::new(reserved.iter().copied());
+            self.lookalikes = Lookalikes::new(&self.settings.lookalikes, reserved);
         }
     }
 
@@ -253,6 +269,7 @@ impl Facts {
             ecosystem,
             now,
             settings: Arc::clone(&self.settings),
+            licences: Arc::clone(&self.licences),
             rules,
             said,
             waivers,
@@ -262,6 +279,7 @@ impl Facts {
             at_any_time: None,
             seen: None,
             reserved: self.reservations.holding(ecosystem, &package).cloned(),
+            lookalike: self.lookalikes.objection(ecosystem, &package),
             bound: None,
             holds: Vec::new(),
             gone: None,
@@ -291,6 +309,18 @@ impl Facts {
         let mut profiles = self.profiles.profiles();
         settings::of(&self.settings, ecosystem).min_age_hours > 0
             || profiles.any(|profile| profile.min_age_hours > 0)
+    }
+
+    /// Whether it matters, to anybody, what lists tell of versions beside their times.
+    #[must_use]
+    pub fn reads_lists(&self) -> bool {
+        !self.settings.trust.is_off() || !self.settings.licences.is_off()
+    }
+
+    /// Whether it matters under which licence packages of an ecosystem are.
+    #[must_use]
+    pub fn reads_licences(&self, ecosystem: Ecosystem) -> bool {
+        self.settings.licences.ecosystems.contains(&ecosystem)
     }
 
     /// Why a package, given by its name in any spelling, is never asked of its registry.

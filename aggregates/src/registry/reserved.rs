@@ -2,7 +2,10 @@
 //! have put something under it (dependency confusion), and where nobody is to hear of it.
 //!
 //! It is no judgement on a version. So no waiver and no audit mode lets it pass: whoever wants it to
-//! changes the configuration, and the log says who went by which.
+//! changes the configuration, or releases what was reserved beside it ([`listing`]), and the log says
+//! who went by which.
+
+pub mod listing;
 
 use std::sync::Arc;
 
@@ -31,8 +34,14 @@ impl Reservations {
     /// Makes patterns ready. A module's path, and the name of a repository, reserve what is below them
     /// too.
     #[must_use]
-    pub fn new(reserved: &[Reserved]) -> Self {
-        Self(reserved.iter().map(Reservation::new).collect())
+    pub fn new<'a>(reserved: impl IntoIterator<Item = &'a Reserved>) -> Self {
+        Self(reserved.into_iter().map(Reservation::new).collect())
+    }
+
+    /// Whether nothing is reserved.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
 
     /// Why a package, given by its normalised name, is not asked for; `None` if it may be.

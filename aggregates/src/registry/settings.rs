@@ -5,11 +5,17 @@ use weir_events::{
     kind::Subsystem,
     registry::{
         Ecosystem, Event,
-        policy::{EcosystemSettings, Reserved, Settings, SettingsChanged},
+        policy::{EcosystemSettings, Licences, Reserved, Settings, SettingsChanged},
     },
 };
 
-use super::{name::pattern::Pattern, reserved::MAX_RESERVED, short};
+use super::{
+    licence::{self, MAX_NAMES},
+    lookalike::{self, MAX_PROTECTED},
+    name::pattern::Pattern,
+    reserved::MAX_RESERVED,
+    short,
+};
 
 use crate::machine::{Context, Decision, Machine};
 
@@ -44,6 +50,30 @@ pub enum Refusal {
         /// What is wrong with it.
         cause: &'static str,
     },
+    /// A licence that is allowed or denied is none.
+    #[error("`{name}` cannot be allowed or denied: {cause}")]
+    BadLicence {
+        /// What it is called.
+        name: String,
+        /// What is wrong with it.
+        cause: &'static str,
+    },
+    /// There are too many licences.
+    #[error("more than {MAX_NAMES} licences are allowed, or denied; use patterns")]
+    TooManyLicences,
+    /// A name that is to be looked after is none.
+    #[error("`{package}` of {ecosystem} cannot be looked after: {cause}")]
+    BadProtected {
+        /// The ecosystem.
+        ecosystem: Ecosystem,
+        /// The name.
+        package: String,
+        /// What is wrong with it.
+        cause: &'static str,
+    },
+    /// There are too many names to look after.
+    #[error("there are {0} names to look after, and {MAX_PROTECTED} at most")]
+    TooManyProtected(usize),
     /// There are too many reserved names.
     #[error("there are {0} reserved names, and {MAX_RESERVED} at most; use patterns")]
     TooManyReserved(usize),
@@ -67,10 +97,32 @@ impl Machine for Keeping {
             let cause = Pattern::objection(*ecosystem, package)?;
             Some(Refusal::BadReserved { ecosystem: *ecosystem, package: short(package), cause })
         });
+        let Licences { allow, deny, .. } = &settings.licences;
+        let bad = bad.or_else(|| {
+            let mut names = allow.iter().chain(deny);
+            names.find_map(|name| {
+                let cause = licence::objection(name)?;
+                Some(Refusal::BadLicence { name: short(name), cause })
+            })
+        });
+        let protect = &settings.lookalikes.protect;
+        let bad = bad.or_else(|| {
+            protect.iter().find_map(|Reserved { ecosystem, package }| {
+                let cause = lookalike::objection(*ecosystem, package)?;
+                let package = short(package);
+                Some(Refusal::BadProtected { ecosystem: *ecosystem, package, cause })
+            })
+        });
         match twice {
             Some((_, one)) => Decision::refuse(Refusal::Twice(one.ecosystem)),
             None if n_reserved > MAX_RESERVED => {
                 Decision::refuse(Refusal::TooManyReserved(n_reserved))
+            }
+            None if allow.len().max(deny.len()) > MAX_NAMES => {
+                Decision::refuse(Refusal::TooManyLicences)
+            }
+            None if protect.len() > MAX_PROTECTED => {
+                Decision::refuse(Refusal::TooManyProtected(protect.len()))
             }
             None if bad.is_some() => Decision { events: Vec::new(), refusal: bad },
             None if state.settings == *settings => Decision::nothing(),
@@ -124,6 +176,20 @@ mod tests {
         let twice = Settings { ecosystems: vec![strict, strict], ..settings };
         let refused = Keeping::decide(&state, &Apply(twice), &NOW);
         assert_eq!(refused, Decision::refuse(Refusal::Twice(Ecosystem::Npm)));
+    }
+
+    #[test]
+    fn only_what_spdx_names_is_allowed_or_denied_and_not_too_much_of_it() {
+        let denying = |names: &[&str]| {
+            let deny = names.iter().map(|&name| name.to_owned()).collect();
+            let licences = Licences { deny, ..Licences::default() };
+            let settings = Settings { licences, ..Settings::default() };
+            Keeping::decide(&State::default(), &Apply(settings), &NOW).refusal
+        };
+        assert_eq!(denying(&["GPL-*", "MIT"]), None);
+        assert_eq!(denying(&["MIT"; MAX_NAMES + 1]), Some(Refusal::TooManyLicences));
+        let refused = denying(&["MIT", "MTI"]).unwrap();
+        assert!(matches!(refused, Refusal::BadLicence { ref name, .. } if name == "MTI"));
     }
 
     #[test]

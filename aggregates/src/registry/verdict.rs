@@ -14,6 +14,7 @@ use weir_events::{
 use super::{
     advisory::finding::{Finding, Hit},
     rule::CompiledRule,
+    told::Told,
     version::Version,
 };
 
@@ -44,6 +45,18 @@ pub const QUOTA: &str = "quota";
 /// The source that speaks for a time as of which the registry is looked at.
 pub const AS_OF: &str = "as-of";
 
+/// The source that speaks for versions that less vouches for than for versions before them.
+pub const PROVENANCE: &str = "provenance";
+
+/// The source that speaks for versions published by somebody new.
+pub const PUBLISHER: &str = "publisher";
+
+/// The source that speaks for licences.
+pub const LICENCE: &str = "licence";
+
+/// The source that speaks for names that look like another.
+pub const LOOKALIKE: &str = "lookalike";
+
 /// As much of an advisory's summary as a client is told, in characters: its id must fit beside it
 /// into a reason phrase.
 const MAX_SUMMARY_CHARS: usize = 90;
@@ -60,6 +73,8 @@ pub struct Candidate<'a> {
     pub file: Option<File<'a>>,
     /// Whether what is asked for is known to have come later than its version.
     pub late: bool,
+    /// What its registry tells of it beside that, where it was looked at.
+    pub told: Option<&'a Told>,
 }
 
 /// One of the files that a version consists of.
@@ -108,13 +123,19 @@ impl<'a> Candidate<'a> {
     /// A version that was published at a time, if that is told.
     #[must_use]
     pub const fn published(version: Option<&'a Version>, published_at: Option<Timestamp>) -> Self {
-        Self { version, published_at, file: None, late: false }
+        Self { version, published_at, file: None, late: false, told: None }
     }
 
     /// The same, of one of the files that the version consists of.
     #[must_use]
     pub const fn in_file(self, name: &'a str, times: FileTimes) -> Self {
         Self { file: Some(File { name, times }), ..self }
+    }
+
+    /// The same, of which this is told.
+    #[must_use]
+    pub const fn telling(self, told: Option<&'a Told>) -> Self {
+        Self { told, ..self }
     }
 }
 
@@ -128,6 +149,8 @@ pub enum Verdict {
     Excused(Excuse),
     /// It would not pass if this ecosystem were not audited only.
     Warn(Arc<Objection>),
+    /// It passes, and who asks is told something against it.
+    Advise(Arc<Objection>),
     /// It does not pass. Of several objections the one with the strictest mask speaks.
     Block(Arc<Objection>),
 }
@@ -144,7 +167,7 @@ impl Verdict {
     pub const fn refusal(&self) -> Option<&Arc<Objection>> {
         match self {
             Self::Block(objection) => Some(objection),
-            Self::Allow | Self::Excused(_) | Self::Warn(_) => None,
+            Self::Allow | Self::Excused(_) | Self::Warn(_) | Self::Advise(_) => None,
         }
     }
 
@@ -205,6 +228,18 @@ pub struct Cited {
 }
 
 impl Objection {
+    /// What a setting says, which is neither a rule nor an advisory.
+    #[must_use]
+    pub fn of_setting(source: &str, reason: String, mask: Mask) -> Self {
+        Self { source: source.to_owned(), reason, mask, rule_id: None, cited: None }
+    }
+
+    /// What a person is told where it is no refusal.
+    #[must_use]
+    pub fn advice(&self) -> String {
+        format!("Weir warns: {} ({})", self.reason, self.id())
+    }
+
     /// What a rule says.
     #[must_use]
     pub fn of_rule(source: &str, rule: &weir_events::registry::Rule) -> Self {

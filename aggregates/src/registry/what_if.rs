@@ -293,7 +293,7 @@ impl Stand {
     const fn of(verdict: &Verdict) -> Self {
         match verdict {
             Verdict::Allow | Verdict::Excused(_) => Self::Passes,
-            Verdict::Warn(_) => Self::Warned,
+            Verdict::Warn(_) | Verdict::Advise(_) => Self::Warned,
             Verdict::Block(_) => Self::Refused,
         }
     }

@@ -74,6 +74,8 @@ problems! {
         "No hold has this id, or its time is over. GET /api/registry/holds lists those there are.";
     NO_SUCH_PROFILE NOT_FOUND "no_such_profile" "There is no such profile"
         "No profile has this name. GET /api/registry/profiles lists those there are.";
+    NO_SUCH_RESERVATION NOT_FOUND "no_such_reservation" "The name is not reserved"
+        "No name was reserved here in this spelling. GET /api/registry/reserved lists them; those of the configuration are released there.";
     NOTHING_CALLED_SO NOT_FOUND "nothing_called_so" "Nothing is called so"
         "No advisory that is known now has this id or alias, and no rule in force has this id. GET /api/registry/explain names what is said against a version.";
     METHOD_NOT_ALLOWED METHOD_NOT_ALLOWED "method_not_allowed" "The method does not exist here"
@@ -120,6 +122,8 @@ problems! {
         "The answer has the right shape, but not a meaning: `errors` names the field. Nothing was changed.";
     PROFILE_REFUSED UNPROCESSABLE_ENTITY "profile_refused" "The profile makes no sense"
         "The profile has the right shape, but not a meaning: `errors` names the field. Nothing was changed.";
+    RESERVATION_REFUSED UNPROCESSABLE_ENTITY "reservation_refused" "The name cannot be reserved"
+        "No package of this ecosystem can be called so, or there are too many reserved names; the detail says which. Nothing was changed.";
     CHECK_REFUSED UNPROCESSABLE_ENTITY "check_refused" "The file cannot be read"
         "What was sent to be checked is no file of its kind, or names too much; the detail says what and where.";
     TOKEN_REFUSED UNPROCESSABLE_ENTITY "token_refused" "The token cannot be issued"

@@ -20,7 +20,7 @@ use weir_events::{
     timestamp::Timestamp,
 };
 
-use weir_processors::registry::sightings::recall;
+use weir_processors::registry::{sightings::recall, tellings};
 
 use crate::{
     ask::{Params, bad_parameter},
@@ -47,8 +47,9 @@ pub struct Explained {
     package: String,
     /// The version.
     version: String,
-    /// `allow`, `warn` (it passes because the ecosystem is audited only), `excused` (it passes
-    /// because of a waiver, or because it is a fix) or `block`.
+    /// `allow`, `warn` (it passes because the ecosystem is audited only, or because what is said against
+    /// it is only to be told), `excused` (it passes because of a waiver, or because it is a fix) or
+    /// `block`.
     verdict: &'static str,
     /// What a client is told, where it is refused or warned.
     told: Option<String>,
@@ -142,13 +143,14 @@ impl Outcome {
             Verdict::Block(objection) | Verdict::Warn(objection) => {
                 (Some(objection.to_string()), None, None)
             }
+            Verdict::Advise(objection) => (Some(objection.advice()), None, None),
             Verdict::Excused(Excuse::Waiver { id, .. }) => (None, Some(id.clone()), None),
             Verdict::Excused(Excuse::Fix { advisory }) => (None, None, Some(advisory.clone())),
         };
         let verdict = match verdict {
             Verdict::Allow => "allow",
             Verdict::Excused(_) => "excused",
-            Verdict::Warn(_) => "warn",
+            Verdict::Warn(_) | Verdict::Advise(_) => "warn",
             Verdict::Block(_) => "block",
         };
         Self { verdict, told, waiver, fixes }
@@ -199,7 +201,6 @@ async fn explain(
     let token: Option<String> = params.take("token")?;
     params.done()?;
     let parsed = Version::parse(ecosystem, &version);
-    let candidate = Candidate::published(Some(&parsed), published_at);
     let now = state.door().now();
     let profile = profile_of(&state, token.as_deref()).await?;
     let asker = Asker { token: token.as_deref(), profile: profile.as_deref() };
@@ -211,6 +212,12 @@ async fn explain(
         first_seen_at = seen.first_seen_at(&parsed);
         dossier = dossier.seeing(Arc::new(seen));
     }
+    let told = if dossier.reads_lists() {
+        tellings::recall(state.door(), ecosystem, &package, parsed.as_str()).await?
+    } else {
+        None
+    };
+    let candidate = Candidate::published(Some(&parsed), published_at).telling(told.as_ref());
     let verdict = dossier.judge(&candidate);
     let Outcome { verdict, told, waiver, fixes } = Outcome::of(&verdict);
     Ok(Json(Explained {

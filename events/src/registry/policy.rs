@@ -1,5 +1,5 @@
 //! What the firewall goes by beside rules and advisories: its settings, and waivers.
-//! Streams: `registry/settings`, `registry/waivers`.
+//! Streams: `registry/settings`, `registry/waivers`, `registry/reserved`.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,6 +11,9 @@ pub const SETTINGS: &str = "registry/settings";
 
 /// The name of the one stream of waivers.
 pub const WAIVERS: &str = "registry/waivers";
+
+/// The name of the one stream of names that were reserved beside the settings.
+pub const RESERVED: &str = "registry/reserved";
 
 /// Whether a "no" is acted upon.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
@@ -42,6 +45,95 @@ pub enum Unrated {
     Block,
     /// It does not count.
     Allow,
+}
+
+/// What becomes of what is said against a version.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Reaction {
+    /// Nothing: it is not even looked for.
+    #[default]
+    Off,
+    /// It passes, and is recorded with a warning.
+    Warn,
+    /// It does not pass.
+    Block,
+}
+
+impl Reaction {
+    /// All of them, the mildest first.
+    pub const ALL: [Self; 3] = [Self::Off, Self::Warn, Self::Block];
+
+    /// The name used in the configuration.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Off => "off",
+            Self::Warn => "warn",
+            Self::Block => "block",
+        }
+    }
+
+    /// Finds one by its name.
+    pub fn find(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|reaction| reaction.as_str() == name)
+    }
+}
+
+/// What becomes of versions that less vouches for than for versions before them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+pub struct Trust {
+    /// Where a version before it had a provenance, or a publisher the registry trusts.
+    #[serde(default)]
+    pub provenance: Reaction,
+    /// Where somebody published it who had nothing to do with the package before.
+    #[serde(default)]
+    pub publisher: Reaction,
+}
+
+impl Trust {
+    /// Whether nothing is looked for.
+    pub fn is_off(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// Which licences may be used.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+pub struct Licences {
+    /// Those that may, by their names in SPDX with `*` for any run of characters; none named: all but
+    /// those that are denied.
+    pub allow: Vec<String>,
+    /// Those that may not.
+    pub deny: Vec<String>,
+    /// What becomes of a version of which no alternative is allowed.
+    pub violation: Reaction,
+    /// What becomes of a version of which the licence is not known.
+    pub unknown: Reaction,
+    /// Of which ecosystems they are looked at.
+    pub ecosystems: Vec<Ecosystem>,
+}
+
+impl Licences {
+    /// Whether nothing is looked at.
+    pub fn is_off(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// Names that are looked after, and what becomes of names that look like one of them.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+pub struct Lookalikes {
+    /// What becomes of them.
+    pub reaction: Reaction,
+    /// The names that are looked after beside those that are reserved: a name, or `@scope/*`.
+    pub protect: Vec<Reserved>,
+}
+
+impl Lookalikes {
+    /// Whether nothing is looked for.
+    pub fn is_off(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 /// How versions that a source forbids look in lists.
@@ -101,6 +193,15 @@ pub struct Settings {
     /// Names that are never asked of a public registry.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reserved: Vec<Reserved>,
+    /// What becomes of versions that less vouches for than for versions before them.
+    #[serde(default, skip_serializing_if = "Trust::is_off")]
+    pub trust: Trust,
+    /// Which licences may be used.
+    #[serde(default, skip_serializing_if = "Licences::is_off")]
+    pub licences: Licences,
+    /// Names that are looked after, and what becomes of names that look like one of them.
+    #[serde(default, skip_serializing_if = "Lookalikes::is_off")]
+    pub lookalikes: Lookalikes,
 }
 
 /// Names that are never asked of a public registry.
@@ -110,6 +211,20 @@ pub struct Reserved {
     pub ecosystem: Ecosystem,
     /// A package name, with `*` for any run of characters.
     pub package: String,
+}
+
+/// Names are reserved, beside those of the settings.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NameReserved {
+    /// Which.
+    pub reserved: Reserved,
+}
+
+/// Names are not reserved any more, unless the settings name them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NameReleased {
+    /// Which.
+    pub reserved: Reserved,
 }
 
 /// A severity from which on something counts.

@@ -21,12 +21,12 @@ pub fn allowed(artifact: &Artifact, dossier: &Dossier, verdict: &Verdict) -> Pac
         published_at: artifact.published_at,
         late: dossier.is_late(&artifact.candidate()),
         warning: match verdict {
-            Verdict::Warn(objection) => Some(grounds(objection)),
+            Verdict::Warn(objection) | Verdict::Advise(objection) => Some(grounds(objection)),
             Verdict::Allow | Verdict::Excused(_) | Verdict::Block(_) => None,
         },
         excuse: match verdict {
             Verdict::Excused(excuse) => Some(excused(excuse)),
-            Verdict::Allow | Verdict::Warn(_) | Verdict::Block(_) => None,
+            Verdict::Allow | Verdict::Warn(_) | Verdict::Advise(_) | Verdict::Block(_) => None,
         },
         profile: dossier.asked_under().map(str::to_owned),
     }

@@ -35,6 +35,8 @@ use super::{
     setup::Parts,
     sightings::Sightings,
     stats::Counters,
+    tellings::Tellings,
+    used::Used,
 };
 
 /// Where an answer stands in the log.
@@ -76,6 +78,8 @@ pub struct Gate<C, V> {
     counters: Arc<Counters>,
     sightings: Sightings,
     pins: Pins,
+    tellings: Tellings,
+    used: Used,
     patience: Patience,
     lifecycle: Lifecycle,
     instance: Uuid,
@@ -103,6 +107,8 @@ impl<C: ArtifactCache, V: Voice> Gate<C, V> {
             counters,
             sightings: Sightings::default(),
             pins: Pins::default(),
+            tellings: Tellings::default(),
+            used: Used::default(),
             patience,
             lifecycle: lifecycle.clone(),
             voice: PhantomData,

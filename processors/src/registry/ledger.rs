@@ -15,6 +15,7 @@ use weir_aggregates::{
         pins::{self, Pin, Pinning},
         quota::{Refusal, Spend, Spending},
         seen::{self, Look, State, Watching},
+        told::{self, Tell, Telling},
     },
 };
 use weir_events::{
@@ -79,7 +80,7 @@ pub enum LedgerFault {
     #[error("could not record a decision about packages")]
     Door(#[from] DoorFault),
     /// What was seen could not be recorded.
-    #[error("could not record which versions were seen")]
+    #[error("could not record what is seen or told of versions")]
     Seen(#[from] ExecuteFault<Infallible>),
     /// What a file is could not be recorded.
     #[error("could not record the digest of a file")]
@@ -352,6 +353,29 @@ impl Ledger {
         state.same(&hold, now).cloned().ok_or_else(|| busy().into())
     }
 
+    /// Whether a file of a package, given by its normalised name, was pinned.
+    pub async fn has_pinned(&self, package: &str) -> Result<bool, LedgerFault> {
+        let stream = pins::stream(self.ecosystem, package)?;
+        match &self.book {
+            Book::Door(door) => Ok(!door.load::<Pinning>(&stream).await?.0.is_empty()),
+            #[cfg(test)]
+            Book::Memory(_, _) => Ok(testing::has_pinned(&locked(&self.pinned), package)),
+        }
+    }
+
+    /// Records what is told of a file, where that is news.
+    pub async fn tell(&self, tell: Tell, caller: &Caller) -> Result<(), LedgerFault> {
+        let stream = told::stream(self.ecosystem, &tell.package)?;
+        match &self.book {
+            Book::Door(door) => {
+                door.execute::<Telling>(&stream, &tell, caller, None).await?;
+            }
+            #[cfg(test)]
+            Book::Memory(_, _) => testing::tell(&mut locked(&self.pinned), &tell),
+        }
+        Ok(())
+    }
+
     /// Records that a list was filtered: once for each principal, kind of list, package and what is
     /// known of it (its key), on whichever instance, before or after a restart. Says whether this was the first
     /// time, as far as this process knows.
@@ -483,6 +507,20 @@ mod testing {
     pub(super) fn pinned(events: &[Event], package: &str) -> pins::State {
         let ours = |event: &&Event| matches!(event, Event::DigestPinned(pinned) if pinned.package == package);
         fold::<Pinning>(events.iter().filter(ours))
+    }
+
+    /// Whether a file of a package was pinned.
+    pub(super) fn has_pinned(events: &[Event], package: &str) -> bool {
+        let ours =
+            |event: &Event| matches!(event, Event::DigestPinned(it) if it.package == package);
+        events.iter().any(ours)
+    }
+
+    /// Judges what is told as a door does.
+    pub(super) fn tell(events: &mut Vec<Event>, tell: &Tell) {
+        let ours = |event: &&Event| matches!(event, Event::VersionTold(told) if told.package == tell.package);
+        let state = fold::<Telling>(events.iter().filter(ours));
+        events.extend(Telling::decide(&state, tell, &Context { now: Timestamp::EPOCH }).events);
     }
 
     /// Judges a look as a door does.

@@ -17,6 +17,7 @@ pub mod search;
 mod serve;
 pub mod span;
 pub mod tags;
+pub mod told;
 pub mod upstream;
 pub mod voice;
 

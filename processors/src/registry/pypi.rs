@@ -9,11 +9,13 @@ pub mod filename;
 pub mod filter;
 pub mod html;
 pub mod json;
+mod licence;
 pub mod negotiate;
 pub mod pages;
 pub mod render;
 pub mod request;
 mod serve;
+pub mod told;
 pub mod upstream;
 
 use std::sync::Arc;

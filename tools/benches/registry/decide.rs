@@ -3,12 +3,13 @@
 use std::time::Instant;
 
 use weir_aggregates::registry::{
-    advisory::digest, facts::Facts, verdict::Candidate, version::Version,
+    advisory::digest, facts::Facts, lookalike::MAX_PROTECTED, verdict::Candidate, version::Version,
 };
 use weir_events::{
     registry::{
         Ecosystem,
         advisory::{Advisory, AdvisoryPublished, Affected, Class, End, OSV, Severity, Window},
+        policy::{Lookalikes, Reaction, Reserved, Settings, SettingsChanged},
     },
     timestamp::Timestamp,
 };
@@ -26,7 +27,7 @@ const N_ADVISORIES: usize = 300_000;
 pub(super) fn run(options: &Options, effort: Effort, report: &mut Report) {
     let line = Line::new(
         "decide",
-        "one verdict with 300,000 advisories known, the 99th of 100",
+        "one verdict with 300,000 advisories known and 2,000 names looked after, the 99th of 100",
         "us",
         "",
         Target::About("<= 20 us"),
@@ -91,6 +92,18 @@ fn facts() -> Facts {
         let position = i64::try_from(n + 1).unwrap_or(i64::MAX);
         facts.apply(position, &AdvisoryPublished { advisory }.into());
     }
+    facts.apply(i64::MAX, &looking_after().into());
     facts.settle();
     facts
+}
+
+/// As many names as may be, many of them close to what is asked for.
+fn looking_after() -> SettingsChanged {
+    let name = |n| {
+        let package = if n % 2 == 0 { format!("library-{n}") } else { format!("unheard-0f-{n}") };
+        Reserved { ecosystem: Ecosystem::Npm, package }
+    };
+    let protect = (0..MAX_PROTECTED).map(name).collect();
+    let lookalikes = Lookalikes { reaction: Reaction::Warn, protect };
+    SettingsChanged { settings: Settings { lookalikes, ..Settings::default() } }
 }

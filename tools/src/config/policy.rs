@@ -9,12 +9,15 @@ use weir_aggregates::registry::name::pattern::Pattern;
 use weir_events::registry::{
     Ecosystem, Mask,
     advisory::{OPENSSF, OSV, Severity},
-    policy::{EcosystemSettings, Floor, Masks, Mode, Required, Reserved, Settings, Unrated},
+    policy::{EcosystemSettings, Floor, Masks, Mode, Required, Reserved, Settings, Trust, Unrated},
 };
 use weir_processors::registry::patience::MAX_WAIT;
 
 use super::Config;
+use super::licences::Licences;
+use super::lookalikes::Lookalikes;
 use super::profiles::ProfileEntry;
+use super::reaction::Consequence;
 use super::section::section;
 use super::sources::{Sources, Watched, ecosystems};
 use super::value::Span;
@@ -45,8 +48,16 @@ section! {
         /// `go:git.acme.example` and what is below it. No public registry is ever asked for them or
         /// hears of them, and no waiver and no audit mode changes that.
         reserved: Vec<Reservation> = Vec::new(),
+        /// What becomes of a version of npm or PyPI that has no provenance, or no trusted publisher, where
+        /// one before it had: `off`, `warn` or `block`. What a list does not tell is not missed.
+        provenance: Consequence = Consequence::OFF,
+        /// What becomes of a version of npm that somebody published who had neither published nor
+        /// maintained one before it: `off`, `warn` or `block`.
+        publisher: Consequence = Consequence::OFF,
         sections {
             holds: Holds,
+            licences: Licences,
+            lookalikes: Lookalikes,
         }
     }
 }
@@ -123,6 +134,10 @@ impl Config {
             profiles: _,
             ref reserved,
             holds: _,
+            provenance,
+            publisher,
+            ref licences,
+            ref lookalikes,
         } = self.policy;
         let of = |registry: super::registries::Registry<'_>| EcosystemSettings {
             ecosystem: registry.ecosystem,
@@ -145,6 +160,9 @@ impl Config {
             required: self.required(),
             second_person,
             reserved: reserved.iter().map(|Reservation(reserved)| reserved.clone()).collect(),
+            trust: Trust { provenance: provenance.0, publisher: publisher.0 },
+            licences: licences.settings(),
+            lookalikes: lookalikes.settings(),
         }
     }
 

@@ -70,7 +70,7 @@ impl Dossier {
                 });
                 asked.into_iter().collect()
             }
-            Verdict::Allow | Verdict::Excused(_) | Verdict::Warn(_) => {
+            Verdict::Allow | Verdict::Excused(_) | Verdict::Warn(_) | Verdict::Advise(_) => {
                 // What is behind a tag has digests: those are not versions that anybody chose.
                 let named = self.ecosystem != Ecosystem::Docker
                     || candidate.version.is_none_or(|version| !version.to_string().contains(':'));

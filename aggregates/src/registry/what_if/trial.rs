@@ -9,10 +9,12 @@ use std::{
 use weir_events::registry::{
     Ecosystem, Mask, Rule,
     advisory::Severity,
-    policy::{Floor, Mode, Settings, Unrated},
+    policy::{Floor, Lookalikes, Mode, Reserved, Settings, Unrated},
 };
 
-use crate::registry::{dossier::Dossier, name::normalise, rule::RuleSet, settings};
+use crate::registry::{
+    dossier::Dossier, lookalike, name::normalise, reserved::Reservations, rule::RuleSet, settings,
+};
 
 /// Settings that would be other.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -71,6 +73,8 @@ pub struct Trial {
     changes: Changes,
     rules: RuleSet,
     without: BTreeSet<String>,
+    reserved: Reservations,
+    lookalikes: Option<(Lookalikes, lookalike::Lookalikes)>,
 }
 
 impl Trial {
@@ -78,7 +82,22 @@ impl Trial {
     /// be there any more: an operator's or the blocklist's.
     #[must_use]
     pub fn new(changes: Changes, rules: &[Rule], without: BTreeSet<String>) -> Self {
-        Self { changes, rules: RuleSet::compile(0, rules), without }
+        let rules = RuleSet::compile(0, rules);
+        let (reserved, lookalikes) = (Reservations::default(), None);
+        Self { changes, rules, without, reserved, lookalikes }
+    }
+
+    /// The same, with names that would be reserved beside those that are.
+    #[must_use]
+    pub fn reserving(self, reserved: &[Reserved]) -> Self {
+        Self { reserved: Reservations::new(reserved), ..self }
+    }
+
+    /// The same, with names that would be looked after instead of those that are.
+    #[must_use]
+    pub fn looking_after(self, lookalikes: Lookalikes, reserved: &[Reserved]) -> Self {
+        let ready = lookalike::Lookalikes::new(&lookalikes, reserved);
+        Self { lookalikes: Some((lookalikes, ready)), ..self }
     }
 
     /// Settings that would be other.
@@ -109,7 +128,11 @@ impl Trial {
     /// Whether nothing would be other.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.changes == Changes::default() && self.rules.is_empty() && self.without.is_empty()
+        self.changes == Changes::default()
+            && self.rules.is_empty()
+            && self.without.is_empty()
+            && self.reserved.is_empty()
+            && self.lookalikes.is_none()
     }
 }
 
@@ -127,6 +150,16 @@ impl Dossier {
                 Some(bound) => bound.over(over),
                 None => over(&self.settings),
             });
+        }
+        if let Some(ours) =
+            trial.reserved.holding(self.ecosystem, &normalise(self.ecosystem, package))
+        {
+            tried.reserved = Some(Arc::clone(ours));
+        }
+        if let Some((lookalikes, ready)) = &trial.lookalikes {
+            let lookalikes = lookalikes.clone();
+            tried.settings = Arc::new(Settings { lookalikes, ..Settings::clone(&tried.settings) });
+            tried.lookalike = ready.objection(self.ecosystem, &normalise(self.ecosystem, package));
         }
         let mut hasher = blake3::Hasher::new_derive_key("weir registry dossier of a trial v1");
         hasher.update(self.key.as_bytes());

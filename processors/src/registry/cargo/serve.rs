@@ -188,6 +188,7 @@ fn artifact(
     Some(Artifact {
         package: name.normalised(),
         version: Some(line.version.clone()),
+        told: None,
         published_at: line.published_at,
         part: None,
         file: file_name(&line.spelling, version),

@@ -2,6 +2,7 @@
 
 use http::{HeaderValue, header::WARNING};
 use weir_aggregates::registry::{
+    told::Told,
     verdict::{Candidate, FileTimes},
     version::Version,
 };
@@ -20,6 +21,8 @@ pub struct Artifact {
     pub published_at: Option<Timestamp>,
     /// Which of its files it is of, where a version consists of files.
     pub part: Option<Part>,
+    /// What its list tells of it beside that, where it was looked at.
+    pub told: Option<Told>,
     /// The file's name.
     pub file: String,
     /// Where it comes from.
@@ -47,6 +50,7 @@ impl Artifact {
     #[must_use]
     pub fn candidate(&self) -> Candidate<'_> {
         let candidate = Candidate::published(self.version.as_ref(), self.published_at);
+        let candidate = candidate.telling(self.told.as_ref());
         match &self.part {
             Some(Part { file, times }) => candidate.in_file(file, *times),
             None => candidate,

@@ -10,10 +10,7 @@ use http::{
         X_CONTENT_TYPE_OPTIONS,
     },
 };
-use weir_aggregates::registry::{
-    dossier::Dossier,
-    verdict::{Objection, Verdict},
-};
+use weir_aggregates::registry::{dossier::Dossier, verdict::Verdict};
 
 use super::{Artifact, Gate, Judged, Otherwise, POSITION, Voice};
 use crate::{
@@ -39,7 +36,12 @@ impl<C: ArtifactCache, V: Voice> Gate<C, V> {
     where
         I: Future<Output = Option<String>> + Send,
     {
-        let dossier = self.about(&artifact.package, asking, caller)?;
+        // What it is judged by is on record before the judgement.
+        if !asking.head {
+            let told = self.tellings.tell(&self.ledger, artifact, caller).await;
+            told.map_err(|fault| Self::unrecorded(&fault))?;
+        }
+        let dossier = self.about_used(&artifact.package, asking, caller).await?;
         let mut judged = self.judged(artifact, &dossier, asking, caller, &instead).await?;
         let standing = self.standing(artifact).await?;
         if let Standing::Changed(refusal) = &standing {
@@ -57,7 +59,7 @@ impl<C: ArtifactCache, V: Voice> Gate<C, V> {
         let opened = self.downloads.open(&artifact.wanted, caller, &asking.trail).await;
         let opened = opened.map_err(|fault| Self::no_file(&fault))?;
         // The rules may have changed while the upstream was asked.
-        let now = self.about(&artifact.package, asking, caller)?;
+        let now = self.about_used(&artifact.package, asking, caller).await?;
         if now.key != judged.dossier.key {
             judged = self.judged(artifact, &now, asking, caller, &instead).await?;
             if let Standing::Changed(refusal) = &standing {
@@ -105,7 +107,8 @@ impl<C: ArtifactCache, V: Voice> Gate<C, V> {
         };
         let answer = artifact.warned(headed(answer, etag)).with(POSITION, position.0.into());
         Ok(match &verdict {
-            Verdict::Warn(objection) => warned(answer, objection),
+            Verdict::Warn(objection) => warned(answer, &format!("audited only: {objection}")),
+            Verdict::Advise(objection) => warned(answer, &objection.advice()),
             Verdict::Allow | Verdict::Excused(_) | Verdict::Block(_) => answer,
         })
     }
@@ -127,14 +130,11 @@ impl<C: ArtifactCache, V: Voice> Gate<C, V> {
     }
 }
 
-/// Lets through with a word: what would be refused if it were not audited only.
-fn warned(answer: Answer, objection: &Objection) -> Answer {
-    let text: String = objection
-        .to_string()
-        .chars()
-        .map(|c| if matches!(c, ' '..='~') && c != '"' && c != '\\' { c } else { '?' })
-        .collect();
-    match HeaderValue::try_from(format!("299 - \"audited only: {text}\"")) {
+/// Lets through with a word.
+fn warned(answer: Answer, words: &str) -> Answer {
+    let plain = |c| if matches!(c, ' '..='~') && c != '"' && c != '\\' { c } else { '?' };
+    let text: String = words.chars().map(plain).collect();
+    match HeaderValue::try_from(format!("299 - \"{text}\"")) {
         Ok(warning) => answer.with(WARNING, warning),
         Err(_) => answer,
     }

@@ -3,7 +3,7 @@
 use std::sync::{Arc, RwLockReadGuard};
 
 use http::StatusCode;
-use weir_aggregates::registry::{dossier::Dossier, facts::Facts, name::normalise};
+use weir_aggregates::registry::{dossier::Dossier, facts::Facts, name::normalise, told::Told};
 
 use super::{Gate, Otherwise, Voice};
 use crate::{
@@ -36,6 +36,22 @@ impl<C: ArtifactCache, V: Voice> Gate<C, V> {
         })
     }
 
+    /// The same, knowing whether anybody here uses it, where that matters.
+    pub(super) async fn about_used(
+        &self,
+        package: &str,
+        asking: &Asking,
+        caller: &Caller,
+    ) -> Result<Arc<Dossier>, Otherwise> {
+        let dossier = self.about(package, asking, caller)?;
+        if !dossier.warns_of_name() {
+            return Ok(dossier);
+        }
+        let used = self.used.is_used(&self.ledger, package).await;
+        let used = used.map_err(|fault| Self::unrecorded(&fault))?;
+        Ok(if used { Arc::new(Dossier::clone(&dossier).used_here()) } else { dossier })
+    }
+
     /// Looks at what is there of a package, given by its normalised name, where it matters when that
     /// was seen first: in a list, or by itself. To be done before anything asks [`Gate::about`] it.
     pub async fn look<'a>(
@@ -56,6 +72,24 @@ impl<C: ArtifactCache, V: Voice> Gate<C, V> {
     /// Whether it matters when the versions of packages were seen first.
     pub fn watches(&self) -> Result<bool, Otherwise> {
         Ok(self.facts()?.watches(self.ecosystem))
+    }
+
+    /// What a list tells of a version beside its time, as far as it matters.
+    pub fn telling<'a>(
+        &self,
+        told: impl FnOnce() -> Option<&'a Told>,
+    ) -> Result<Option<Told>, Otherwise> {
+        let (lists, licences) = {
+            let facts = self.facts()?;
+            (facts.reads_lists(), facts.reads_licences(self.ecosystem))
+        };
+        let told = if lists { told().cloned() } else { None };
+        Ok(told.map(|told| Told { licence: told.licence.filter(|_| licences), ..told }))
+    }
+
+    /// Whether it matters under which licence packages are.
+    pub fn reads_licences(&self) -> Result<bool, Otherwise> {
+        Ok(self.facts()?.reads_licences(self.ecosystem))
     }
 
     /// Whether a version was seen, as far as is known here.

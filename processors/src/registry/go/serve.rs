@@ -237,6 +237,7 @@ fn artifact(
     Some(Artifact {
         package: module.to_string(),
         version: Some(version.version()),
+        told: None,
         published_at: info.time,
         part: None,
         file: format!("{version}.{kind}"),

@@ -8,15 +8,17 @@ mod field;
 use std::{
     borrow::Cow,
     collections::{BTreeSet, HashMap, HashSet},
+    sync::OnceLock,
 };
 
-use weir_aggregates::registry::{verdict::Candidate, version::Version};
+use weir_aggregates::registry::{told::Told, verdict::Candidate, version::Version};
 use weir_events::{registry::Ecosystem, timestamp::Timestamp};
 
 pub use self::field::Field;
 use super::{
     name::{File, Name, is_version},
     span::{Object, ReadFault, Span},
+    told,
 };
 use crate::{
     outbound::Url,
@@ -48,6 +50,7 @@ pub struct Document {
     /// The origins of its tarballs.
     pub origins: Vec<Url>,
     url: Url,
+    told: OnceLock<Vec<Told>>,
     by_version: HashMap<Box<str>, usize>,
     by_file: HashMap<File, usize>,
 }
@@ -178,6 +181,7 @@ impl Document {
             time,
             tags,
             url: url.clone(),
+            told: OnceLock::new(),
             by_version,
             by_file,
             text: text.into(),
@@ -195,6 +199,19 @@ impl Document {
     #[must_use]
     pub fn file(&self, file: &File) -> Option<&Release> {
         self.releases.get(*self.by_file.get(file)?)?.as_ref()
+    }
+
+    /// What is told of a version, by its place among the members of `versions`: read when it is asked
+    /// for, and once.
+    #[must_use]
+    pub fn told(&self, at: usize) -> Option<&Told> {
+        self.told.get_or_init(|| told::read(self)).get(at)
+    }
+
+    /// What is told of the version that a tarball is of.
+    #[must_use]
+    pub fn told_of(&self, file: &File) -> Option<&Told> {
+        self.told(*self.by_file.get(file)?)
     }
 
     /// A version that can be served, by its place among the members of `versions`.

@@ -153,12 +153,14 @@ pub fn filter(document: &Document, dossier: &Dossier) -> Filtered {
     let (mut hidden, mut marked) = (Vec::new(), Vec::new());
     let mut strictest: Option<(&Version, String)> = None;
     let mut fates = Vec::with_capacity(document.releases.len());
-    for release in &document.releases {
+    for (at, release) in document.releases.iter().enumerate() {
         let Some(release) = release else {
             fates.push(Fate::Hide);
             continue;
         };
-        let Some(objection) = judging.refusal(&release.candidate()) else {
+        let told_of = dossier.reads_lists().then(|| document.told(at)).flatten();
+        let candidate = release.candidate().telling(told_of);
+        let Some(objection) = judging.refusal(&candidate) else {
             fates.push(Fate::Keep);
             continue;
         };

@@ -94,8 +94,9 @@ impl<C: ArtifactCache> Npm<C> {
                 self.version(open, &version, &asking, &base, caller).await
             }
             Target::Tarball { name, file } => {
-                let (open, artifact) = self.find(registry, &name, &file, &asking).await?;
+                let (open, mut artifact) = self.find(registry, &name, &file, &asking).await?;
                 let open = open.without_room();
+                artifact.told = self.gate.telling(|| open.document.told_of(&file))?;
                 self.look(&open, caller).await?;
                 let instead = |dossier: Arc<Dossier>| {
                     let (open, base) = (open.clone(), Arc::clone(&base));
@@ -386,5 +387,5 @@ fn artifact(
     let version = Some(release.version.clone());
     let published_at = release.published_at;
     let file = release.file.to_string();
-    Some(Artifact { package, version, published_at, part: None, file, wanted })
+    Some(Artifact { package, version, published_at, part: None, told: None, file, wanted })
 }

@@ -5,6 +5,7 @@ mod outside;
 mod packages;
 mod registry;
 mod tarballs;
+mod trust;
 
 use std::sync::Arc;
 

@@ -13,7 +13,7 @@ use weir_events::{
         advisory::{self, SOURCES},
         blocklist::STREAM as BLOCKLIST,
         hold::HOLDS,
-        policy::{SETTINGS, WAIVERS},
+        policy::{RESERVED, SETTINGS, WAIVERS},
         profile::PROFILES,
         sync,
     },
@@ -138,7 +138,8 @@ fn decoded(event: &Recorded) -> Result<Event, PolicyFault> {
 
 /// The streams that packages are judged by: settings first, advisories last.
 fn streams() -> Result<Vec<StreamName>, StreamNameFault> {
-    let named = [SETTINGS, PROFILES, HOLDS, RULES, BLOCKLIST, WAIVERS].map(StreamName::new);
+    let named =
+        [SETTINGS, RESERVED, PROFILES, HOLDS, RULES, BLOCKLIST, WAIVERS].map(StreamName::new);
     let syncs = SOURCES.map(sync::stream);
     let of_source =
         |source| Ecosystem::ALL.map(move |ecosystem| advisory::stream(source, ecosystem));
@@ -149,7 +150,7 @@ fn streams() -> Result<Vec<StreamName>, StreamNameFault> {
 /// Whether a stream is one of them.
 fn concerns(stream: &StreamName) -> bool {
     let name = stream.as_str();
-    [SETTINGS, PROFILES, HOLDS, RULES, BLOCKLIST, WAIVERS].contains(&name)
+    [SETTINGS, RESERVED, PROFILES, HOLDS, RULES, BLOCKLIST, WAIVERS].contains(&name)
         || name.starts_with(sync::FOLDER)
         || name.starts_with(advisory::FOLDER)
 }

@@ -4,16 +4,23 @@
 //! Follows the simple repository API (PEP 503, 592, 658, 691, 700, 714, 792). Only what is
 //! understood is judged; what is not understood is passed on, byte for byte.
 
-use std::collections::{BTreeMap, HashMap};
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::OnceLock,
+};
 
 use serde_json::value::RawValue;
 use weir_aggregates::registry::{
+    told::Told,
     verdict::{Candidate, FileTimes},
     version::Version,
 };
 use weir_events::timestamp::Timestamp;
 
-use super::filename::{Filename, Project};
+use super::{
+    filename::{Filename, Project},
+    told,
+};
 use crate::{
     outbound::Url,
     registry::{download::Promise, sightings::There},
@@ -54,6 +61,7 @@ pub struct Document {
     by_name: HashMap<Filename, usize>,
     /// When the files of each version were uploaded, in whichever spellings of it.
     uploads: BTreeMap<Version, Uploads>,
+    told: OnceLock<Vec<Told>>,
 }
 
 /// When the files of a version were uploaded.
@@ -185,6 +193,7 @@ impl Document {
             origins,
             by_name,
             uploads,
+            told: OnceLock::new(),
         }
     }
 
@@ -203,6 +212,19 @@ impl Document {
     pub fn times(&self, file: &File) -> FileTimes {
         let began_at = file.version.as_ref().and_then(|version| self.uploads.get(version)?.first);
         FileTimes { published_at: file.uploaded_at, began_at }
+    }
+
+    /// What is told of a file, by its place among the files: read when it is asked for, and once.
+    #[must_use]
+    pub fn told(&self, at: usize) -> Option<&Told> {
+        self.told.get_or_init(|| told::read(self)).get(at)
+    }
+
+    /// What is told of a file, or of the one that it lies beside.
+    #[must_use]
+    pub fn told_of(&self, name: &Filename) -> Option<&Told> {
+        let beside = || self.by_name.get(&name.sidecar()?.0);
+        self.told(*self.by_name.get(name).or_else(beside)?)
     }
 
     /// When the newest file of a version was uploaded, where all of them tell.

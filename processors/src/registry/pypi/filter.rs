@@ -68,8 +68,9 @@ pub fn filter(document: &Document, dossier: &Dossier) -> Filtered {
     let (mut listed, mut removed) = (BTreeSet::new(), BTreeSet::new());
     let mut newest: Option<&Version> = None;
     let mut files = Vec::with_capacity(document.files.len());
-    for file in &document.files {
-        let fate = match judging.refusal(&document.candidate(file)) {
+    for (at, file) in document.files.iter().enumerate() {
+        let told = dossier.reads_lists().then(|| document.told(at)).flatten();
+        let fate = match judging.refusal(&document.candidate(file).telling(told)) {
             None => {
                 let version = file.version.as_ref().filter(|_| file.yanked == Yanked::No);
                 newest = better(newest, version);

@@ -1,12 +1,14 @@
 //! Answers the requests of Python clients.
 
 use http::StatusCode;
+use weir_aggregates::registry::licence::NO_ASSERTION;
 use weir_events::registry::Ecosystem;
 
 use super::{
     Pypi,
     document::{CoreMetadata, Document, File},
     filename::{Filename, Project, Sidecar},
+    licence,
     negotiate::Form,
     request::{Request, Target},
     upstream::Simple,
@@ -18,7 +20,7 @@ use crate::{
         asking::Asking,
         cache::{ArtifactCache, CacheKey},
         documents::{Documents, Keeping, Open},
-        download::{Shape, Wanted},
+        download::{DownloadFault, Shape, Wanted, read},
         gate::{Artifact, Gate, LIST, Listed, Otherwise, Part, Plain},
     },
 };
@@ -44,8 +46,14 @@ impl<C: ArtifactCache> Pypi<C> {
                 self.page(index, project, *form, &asking, caller).await
             }
             Target::File { project, filename } => {
-                let (open, artifact) = self.find(index, project, filename, &asking).await?;
+                let (open, mut artifact) = self.find(index, project, filename, &asking).await?;
                 let open = open.without_room();
+                artifact.told = self.gate.telling(|| open.document.told_of(filename))?;
+                // What lies beside a file is no file that anybody uses.
+                if filename.sidecar().is_none() && self.gate.reads_licences()? {
+                    let licence = self.licence(index, &open.document, filename, &asking, caller);
+                    artifact.told.get_or_insert_default().licence = Some(licence.await?);
+                }
                 self.look(&open, caller).await?;
                 let instead = |dossier| {
                     let open = open.clone();
@@ -90,6 +98,33 @@ impl<C: ArtifactCache> Pypi<C> {
         self.gate.look(page.project.as_str(), Some(page.digest), || page.there(), caller).await
     }
 
+    /// The licence of a file, as its metadata tell, where the index has them.
+    async fn licence(
+        &self,
+        index: &Documents<Simple>,
+        document: &Document,
+        filename: &Filename,
+        asking: &Asking,
+        caller: &Caller,
+    ) -> Result<String, Otherwise> {
+        let beside = Filename::new(&format!("{filename}{}", Sidecar::Metadata.suffix()));
+        let wanted = beside.and_then(|beside| wanted(index, document, &beside));
+        let Some(wanted) = wanted else { return Ok(NO_ASSERTION.to_owned()) };
+        let opened = self.gate.downloads().open(&wanted, caller, &asking.trail).await;
+        let metadata = match opened {
+            Ok(opened) => licence::head(read(opened, None)).await,
+            Err(fault) if matches!(*fault, DownloadFault::NotFound(_)) => {
+                return Ok(NO_ASSERTION.to_owned());
+            }
+            Err(fault) => return Err(Gate::<C, Plain>::no_file(&fault)),
+        };
+        let metadata = metadata.map_err(|fault| {
+            let why = format!("the metadata of `{filename}` broke off: {fault}");
+            Gate::<C, Plain>::no(StatusCode::BAD_GATEWAY, &why)
+        })?;
+        Ok(licence::of(&metadata))
+    }
+
     /// Finds a file on its project's page; on a fresh one, before it is said not to exist.
     async fn find(
         &self,
@@ -114,6 +149,7 @@ impl<C: ArtifactCache> Pypi<C> {
                     package: project.to_string(),
                     published_at,
                     part,
+                    told: None,
                     version,
                     file: filename.to_string(),
                     wanted,

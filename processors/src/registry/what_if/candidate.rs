@@ -16,13 +16,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::Deserialize;
+use serde::{Deserialize, de::IgnoredAny};
 use serde_saphyr::Spanned;
-use weir_aggregates::registry::what_if::trial::{Changes, EcosystemChanges, Trial};
+use weir_aggregates::registry::{
+    lookalike::{self, MAX_PROTECTED},
+    name::pattern::Pattern,
+    reserved::MAX_RESERVED,
+    what_if::trial::{Changes, EcosystemChanges, Trial},
+};
 use weir_events::registry::{
     Ecosystem, Rule,
     advisory::Severity,
-    policy::{Mode, Unrated},
+    policy::{Lookalikes, Mode, Reaction, Reserved, Unrated},
 };
 
 use crate::registry::written::{self, Written, Wrong, shown};
@@ -67,6 +72,20 @@ struct Policy {
     vulnerability_mask: Option<Spanned<String>>,
     malware_mask: Option<Spanned<String>>,
     young_mask: Option<Spanned<String>>,
+    provenance: Option<Spanned<IgnoredAny>>,
+    publisher: Option<Spanned<IgnoredAny>>,
+    reserved: Option<Vec<Spanned<String>>>,
+    licences: Option<Spanned<IgnoredAny>>,
+    lookalikes: Option<Looking>,
+}
+
+/// Names that would be looked after, instead of those that are.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Looking {
+    reaction: Option<Spanned<String>>,
+    #[serde(default)]
+    protect: Vec<Spanned<String>>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -96,7 +115,10 @@ pub fn parse(name: &str, text: &str) -> Result<Trial, CandidateFault> {
 
 fn trial(file: File) -> Result<Trial, Wrong> {
     let File { policy, registries, rules, without } = file;
-    let mut changes = changes(&policy.unwrap_or_default())?;
+    let policy = policy.unwrap_or_default();
+    let reserved = policy.reserved.as_deref().unwrap_or_default();
+    let reserved = named(reserved, "reserved", MAX_RESERVED, Pattern::objection)?;
+    let mut changes = changes(&policy)?;
     let Registries { pypi, npm, cargo, go, docker } = registries.unwrap_or_default();
     for (ecosystem, registry) in [
         (Ecosystem::Pypi, pypi),
@@ -123,11 +145,61 @@ fn trial(file: File) -> Result<Trial, Wrong> {
     });
     let rules = rules.collect::<Result<Vec<_>, Wrong>>()?;
     let without: BTreeSet<_> = without.into_iter().map(|id| id.value).collect();
-    Ok(Trial::new(changes, &rules, without))
+    let trial = Trial::new(changes, &rules, without).reserving(&reserved);
+    let Some(looking) = &policy.lookalikes else { return Ok(trial) };
+    let all = "off, warn, block";
+    let reaction = word(looking.reaction.as_ref(), Reaction::find, all)?.unwrap_or(Reaction::Warn);
+    let protect = named(&looking.protect, "protect", MAX_PROTECTED, lookalike::objection)?;
+    Ok(trial.looking_after(Lookalikes { reaction, protect }, &reserved))
+}
+
+/// Names as `npm:@acme/*`, to which nothing is objected.
+fn named(
+    named: &[Spanned<String>],
+    key: &str,
+    max: usize,
+    objection: impl Fn(Ecosystem, &str) -> Option<&'static str>,
+) -> Result<Vec<Reserved>, Wrong> {
+    if let Some(one_too_many) = named.get(max) {
+        let what = format!("`{key}` may have {max} entries");
+        return Err(Wrong::with(one_too_many, what));
+    }
+    let read = |text: &Spanned<String>| {
+        let (ecosystem, package) = text.value.split_once(':').unwrap_or_default();
+        let wrong = |what| Wrong::with(text, format!("`{}` {what}", shown(&text.value)));
+        let ecosystem = Ecosystem::find(ecosystem)
+            .ok_or_else(|| wrong("is not `ecosystem:pattern`".to_owned()))?;
+        match objection(ecosystem, package) {
+            Some(cause) => Err(wrong(format!("cannot be in `{key}`: {cause}"))),
+            None => Ok(Reserved { ecosystem, package: package.to_owned() }),
+        }
+    };
+    named.iter().map(read).collect()
 }
 
 fn changes(policy: &Policy) -> Result<Changes, Wrong> {
-    let Policy { severity_floor, unrated, vulnerability_mask, malware_mask, young_mask } = policy;
+    let Policy {
+        severity_floor,
+        unrated,
+        vulnerability_mask,
+        malware_mask,
+        young_mask,
+        provenance,
+        publisher,
+        reserved: _,
+        lookalikes: _,
+        licences,
+    } = policy;
+    for (key, named) in
+        [("provenance", provenance), ("publisher", publisher), ("licences", licences)]
+    {
+        if let Some(value) = named {
+            let what = format!(
+                "`{key}` cannot be tried on the past, for lists are not kept: set it to `warn`, and watch"
+            );
+            return Err(Wrong::with(value, what));
+        }
+    }
     let mask = |named: &Option<Spanned<String>>| named.as_ref().map(written::mask).transpose();
     let severity = |name: &str| Severity::find(name).filter(|found| *found != Severity::Unknown);
     Ok(Changes {
@@ -224,6 +296,23 @@ without:
             ("severity_floor: low", "severity_floor: unknown", "new.yaml:3:19", "`unknown`"),
             ("unrated: allow", "unrated: maybe", "new.yaml:4:12", "`maybe`"),
             ("deny-only", "hidden", "new.yaml:5:17", "`hidden`"),
+            ("malware_mask: deny-only", "reserved: [acme]", "new.yaml:5:14", "`acme` is not"),
+            ("malware_mask: deny-only", "reserved: ['npm:@a']", "new.yaml:5:14", "cannot be"),
+            (
+                "malware_mask: deny-only",
+                "lookalikes: {protect: ['npm:a*']}",
+                "new.yaml:5:26",
+                "no other",
+            ),
+            ("malware_mask: deny-only", "lookalikes: {reaction: no}", "new.yaml:5:26", "`no`"),
+            ("malware_mask: deny-only", "provenance: block", "new.yaml:5:15", "cannot be tried"),
+            ("malware_mask: deny-only", "publisher: warn", "new.yaml:5:14", "cannot be tried"),
+            (
+                "malware_mask: deny-only",
+                "licences: {deny: [GPL-*]}",
+                "new.yaml:5:13",
+                "cannot be tried",
+            ),
             ("  npm:", "  gems:", "new.yaml:7:3", "gems"),
             ("hours: 72", "hours: -1", "new.yaml:8:20", ""),
             ("mode: audit", "mode: off", "new.yaml:9:11", "`off`"),

@@ -32,6 +32,7 @@ impl Upstream {
         Ok(Artifact {
             package: name.as_str().to_owned(),
             version: Some(reference.version()),
+            told: None,
             published_at: None,
             part: None,
             wanted: Wanted {
