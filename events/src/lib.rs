@@ -15,5 +15,6 @@ pub mod upcast;
 pub mod access;
 pub mod log;
 pub mod registry;
+pub mod web;
 
 pub use weir_actor as actor;

@@ -10,3 +10,4 @@ pub mod door;
 pub mod outbound;
 pub mod registry;
 pub mod sealer;
+pub mod web;

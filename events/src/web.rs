@@ -1,0 +1,3 @@
+//! The web gateway.
+
+pub mod content;

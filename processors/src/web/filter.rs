@@ -1,0 +1,184 @@
+//! The code-removal filter: agents learn concepts from pages, and never copy implementations.
+//!
+//! A pure function of the body, the type it was declared to be, and what is wanted. No byte of a
+//! page is looked at before it is decoded, and no markup is passed on: HTML (and Markdown, through
+//! its HTML) becomes the tree that a browser sees, that becomes a [`document`] of blocks by an
+//! allow-list, and what is given out is written anew from those. What is code by its element is left
+//! out on the way, what is code by its looks is found by [`judge`]. Cutting to size comes last.
+//!
+//! Filtering what was filtered changes nothing. Nothing here recurses.
+
+mod builder;
+mod charset;
+mod document;
+mod html;
+mod judge;
+mod kind;
+mod language;
+mod markdown;
+mod placeholder;
+mod plain;
+mod render;
+mod tally;
+
+#[cfg(test)]
+mod tests;
+
+use std::borrow::Cow;
+
+use weir_events::web::content::{ContentFilter, ContentFormat, FilterReport};
+
+use self::{
+    document::{Block, Container},
+    kind::Kind,
+    tally::Tally,
+};
+
+/// Bounds that no agent can widen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Caps {
+    /// So much of a decoded body is read; the rest is left out, with a warning.
+    pub max_input_bytes: usize,
+    /// `max_size` counts as at most this.
+    pub max_output_bytes: usize,
+}
+
+impl Caps {
+    /// The most that can be configured: 8 MiB in, and out what fits into an envelope.
+    pub const MOST: Self = Self { max_input_bytes: 8 << 20, max_output_bytes: 1_000_000 };
+}
+
+impl Default for Caps {
+    fn default() -> Self {
+        Self { max_input_bytes: 2 << 20, ..Self::MOST }
+    }
+}
+
+/// A page without its code.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Filtered {
+    /// At most `max_size` bytes.
+    pub content: String,
+    /// Its type, which says UTF-8.
+    pub content_type: &'static str,
+    /// What was done.
+    pub report: FilterReport,
+    /// Whether some of it is missing because it was too long.
+    pub truncated: bool,
+}
+
+/// Why a body is not filtered at all.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Unfit {
+    /// An answer of no size was asked for.
+    #[error("`max_size` is 0: ask for at least 1 byte")]
+    NoSize,
+    /// It is no text: pictures, archives, programs and the like.
+    #[error("{what} cannot be filtered, and is not passed on")]
+    Type {
+        /// What it is.
+        what: Cow<'static, str>,
+    },
+}
+
+/// Removes the code from a body. `declared` is what its `Content-Type` says, and not believed.
+pub fn filter(
+    body: &[u8],
+    declared: Option<&str>,
+    wanted: &ContentFilter,
+    caps: Caps,
+) -> Result<Filtered, Unfit> {
+    if wanted.max_size == 0 {
+        return Err(Unfit::NoSize);
+    }
+    let max_size =
+        usize::try_from(wanted.max_size).unwrap_or(usize::MAX).min(caps.max_output_bytes);
+    let mut tally = Tally::default();
+    let declared = kind::Declared::parse(declared);
+    if let Some(what) = kind::binary(body) {
+        return Err(Unfit::Type { what: what.into() });
+    }
+    let text = charset::decode(body, &declared, &mut tally);
+    let text = charset::capped(&text, caps.max_input_bytes, &mut tally);
+    let kind = kind::of(text, &declared)?;
+    let (content, truncated) = if text.trim().is_empty() {
+        (String::new(), false)
+    } else {
+        filter_text(text, kind, wanted, max_size, &mut tally)
+    };
+    let content_type = match (kind, wanted.format) {
+        (_, ContentFormat::Structured) => "application/json; charset=utf-8",
+        (_, ContentFormat::Summary) => "text/plain; charset=utf-8",
+        (kind, ContentFormat::Raw) => kind.content_type(),
+    };
+    Ok(Filtered { content, content_type, report: tally.report(truncated), truncated })
+}
+
+/// Filters until filtering again changes nothing: half a sentence may look like code, and so may
+/// two paragraphs that stand in one cell of a Markdown table.
+fn filter_text(
+    text: &str,
+    kind: Kind,
+    wanted: &ContentFilter,
+    max_size: usize,
+    tally: &mut Tally,
+) -> (String, bool) {
+    const MAX_ROUNDS: usize = 4;
+    let Written { mut content, truncated, joined } = pass(text, kind, wanted, max_size, tally);
+    if wanted.format != ContentFormat::Raw || !truncated && !joined {
+        return (content, truncated);
+    }
+    for _ in 0..MAX_ROUNDS {
+        let again = pass(&content, kind, wanted, max_size, &mut Tally::default()).content;
+        if again == content {
+            break;
+        }
+        content = again;
+    }
+    if content.trim().is_empty() {
+        content.clear();
+    }
+    (content, truncated)
+}
+
+/// What one pass gives.
+struct Written {
+    content: String,
+    truncated: bool,
+    /// Text that stood apart may stand together now.
+    joined: bool,
+}
+
+fn pass(
+    text: &str,
+    kind: Kind,
+    wanted: &ContentFilter,
+    max_size: usize,
+    tally: &mut Tally,
+) -> Written {
+    let document = match kind {
+        Kind::Html => html::read(text, html::Syntax::Html, wanted, tally),
+        Kind::Xhtml => html::read(text, html::Syntax::Xhtml, wanted, tally),
+        Kind::Markdown => markdown::read(text, wanted, tally),
+        Kind::Plain | Kind::Source(_) => {
+            let filtered = match kind {
+                Kind::Source(language) => plain::notice(text, language, wanted, tally),
+                _ => plain::filter(text, wanted, tally),
+            };
+            if wanted.format == ContentFormat::Raw {
+                let (content, truncated) = render::plain::cut(&filtered, max_size);
+                return Written { content, truncated, joined: false };
+            }
+            plain::document(&filtered)
+        }
+    };
+    let joined = document.mended
+        || kind == Kind::Markdown && document.blocks.contains(&Block::Open(Container::Table));
+    let (content, truncated) = match (wanted.format, kind) {
+        (ContentFormat::Structured, _) => render::structured::write(&document, max_size),
+        (ContentFormat::Summary, _) => render::summary::write(&document, max_size),
+        (ContentFormat::Raw, Kind::Markdown) => render::markdown::write(&document, max_size),
+        (ContentFormat::Raw, _) => render::html::write(&document, max_size),
+    };
+    Written { content, truncated, joined }
+}

@@ -1,0 +1,41 @@
+//! HTML: the tree that a browser would build, walked once, by allow-list.
+
+mod attributes;
+mod guard;
+mod roles;
+mod tree;
+mod walk;
+
+use weir_events::web::content::ContentFilter;
+
+use super::{document::Document, judge::Caution, tally::Tally};
+
+/// How tags are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Syntax {
+    Html,
+    /// `<p/>` is empty.
+    Xhtml,
+}
+
+/// Reads a page, and leaves its code out.
+pub(super) fn read(
+    text: &str,
+    syntax: Syntax,
+    wanted: &ContentFilter,
+    tally: &mut Tally,
+) -> Document {
+    read_as(text, syntax, Caution::Usual, wanted, tally)
+}
+
+/// The same, with text that is judged otherwise.
+pub(super) fn read_as(
+    text: &str,
+    syntax: Syntax,
+    caution: Caution,
+    wanted: &ContentFilter,
+    tally: &mut Tally,
+) -> Document {
+    let tree = guard::parse(text, syntax, tally);
+    walk::walk(&tree, caution, wanted, tally)
+}

@@ -1,0 +1,173 @@
+//! Stands between the tokenizer and the tree builder, so that no page can make the tree deep or
+//! large: browsers take time in the square of the depth, and so does the standard.
+
+use std::cell::{Cell, RefCell};
+
+use html5ever::{
+    LocalName,
+    buffer_queue::BufferQueue,
+    interface::TreeSink as _,
+    tendril::StrTendril,
+    tokenizer::{Tag, TagKind, Token, TokenSink, TokenSinkResult, Tokenizer, TokenizerOpts},
+    tree_builder::{TreeBuilder, TreeBuilderOpts},
+};
+
+use super::{
+    Syntax, attributes,
+    roles::{Role, role_of_html},
+    tree::{Id, Sink, Tree},
+};
+use crate::web::filter::tally::Tally;
+
+/// Elements are not nested deeper than this; real pages do not come near.
+const MAX_DEPTH: u16 = 128;
+/// No tree has more nodes than this and one for every second byte.
+const MIN_NODES: usize = 20_000;
+
+/// Builds the tree of a page.
+pub(super) fn parse(text: &str, syntax: Syntax, tally: &mut Tally) -> Tree {
+    let options = TreeBuilderOpts { drop_doctype: true, ..TreeBuilderOpts::default() };
+    let guard = Guard {
+        builder: TreeBuilder::new(Sink::new(text.len()), options),
+        syntax,
+        max_nodes: MIN_NODES + text.len() / 2,
+        skipped: RefCell::new(Vec::new()),
+        dropping: RefCell::new(None),
+        dropped: Cell::new(false),
+        full: Cell::new(false),
+    };
+    let tokenizer = Tokenizer::new(guard, TokenizerOpts::default());
+    let input = BufferQueue::default();
+    input.push_back(StrTendril::from_slice(text));
+    // It stops at scripts, which are not run here.
+    while !input.is_empty() {
+        let _stopped = tokenizer.feed(&input);
+    }
+    tokenizer.end();
+    let guard = tokenizer.sink;
+    if guard.dropped.get() {
+        tally.warn("nested too deeply: some of it is left out");
+    }
+    if guard.full.get() {
+        tally.warn("too much markup: the end is left out");
+    }
+    guard.builder.sink.finish()
+}
+
+struct Guard {
+    builder: TreeBuilder<Id, Sink>,
+    syntax: Syntax,
+    max_nodes: usize,
+    /// Start tags that were left out because they were too deep, and whose end tags are to come.
+    skipped: RefCell<Vec<LocalName>>,
+    /// An element that is left out with all that is in it, and how often it is open.
+    dropping: RefCell<Option<(LocalName, usize)>>,
+    dropped: Cell<bool>,
+    full: Cell<bool>,
+}
+
+/// What becomes of a token.
+enum Fate {
+    Pass,
+    Leave,
+}
+
+impl Guard {
+    fn judge(&self, token: &Token) -> Fate {
+        if self.full.get() {
+            return if *token == Token::EOFToken { Fate::Pass } else { Fate::Leave };
+        }
+        if self.max_nodes < self.builder.sink.n_nodes() {
+            self.full.set(true);
+            return Fate::Leave;
+        }
+        if self.dropping.borrow().is_some() {
+            return self.drop(token);
+        }
+        match token {
+            Token::TagToken(tag) if tag.kind == TagKind::StartTag => self.start(tag),
+            Token::TagToken(tag) => self.end(tag),
+            _ => Fate::Pass,
+        }
+    }
+
+    fn start(&self, tag: &Tag) -> Fate {
+        let role = role_of_html(&tag.name);
+        if self.syntax == Syntax::Xhtml && tag.self_closing && !role.is_void() {
+            return Fate::Leave;
+        }
+        if self.builder.sink.depth() < MAX_DEPTH || role.is_void() {
+            return Fate::Pass;
+        }
+        if role.is_transparent() && attributes::look(&tag.attrs).is_plain() {
+            // Its text is no less readable without it.
+            self.skipped.borrow_mut().push(tag.name.clone());
+        } else {
+            self.dropped.set(true);
+            *self.dropping.borrow_mut() = Some((tag.name.clone(), 1));
+        }
+        Fate::Leave
+    }
+
+    fn end(&self, tag: &Tag) -> Fate {
+        let mut skipped = self.skipped.borrow_mut();
+        // Only the last few are looked at: elsewhere an end tag is just as well ignored.
+        let at = skipped.iter().rev().take(64).position(|name| *name == tag.name);
+        if let Some(at) = at {
+            let keep = skipped.len() - 1 - at;
+            skipped.truncate(keep);
+            return Fate::Leave;
+        }
+        self.builder.sink.closed(&tag.name);
+        Fate::Pass
+    }
+
+    /// Leaves out all until the element ends that is being dropped. If it never does: all.
+    fn drop(&self, token: &Token) -> Fate {
+        let mut dropping = self.dropping.borrow_mut();
+        match (token, dropping.as_mut()) {
+            (Token::EOFToken, _) => return Fate::Pass,
+            (Token::TagToken(tag), Some((name, n_open))) if tag.name == *name => {
+                match tag.kind {
+                    TagKind::StartTag if tag.self_closing => {}
+                    TagKind::StartTag => *n_open += 1,
+                    TagKind::EndTag => *n_open -= 1,
+                }
+                if *n_open == 0 {
+                    *dropping = None;
+                }
+            }
+            _ => {}
+        }
+        Fate::Leave
+    }
+}
+
+impl TokenSink for Guard {
+    type Handle = Id;
+
+    fn process_token(&self, token: Token, line: u64) -> TokenSinkResult<Id> {
+        match self.judge(&token) {
+            Fate::Pass => self.builder.process_token(token, line),
+            Fate::Leave => TokenSinkResult::Continue,
+        }
+    }
+
+    fn end(&self) {
+        self.builder.end();
+    }
+
+    fn adjusted_current_node_present_but_not_in_html_namespace(&self) -> bool {
+        self.builder.adjusted_current_node_present_but_not_in_html_namespace()
+    }
+}
+
+impl Role {
+    /// Whether it says nothing about its text, so that the text may stand without it.
+    const fn is_transparent(self) -> bool {
+        matches!(
+            self,
+            Self::Block | Self::Unmarked | Self::Paragraph | Self::Link | Self::Inline(_)
+        )
+    }
+}

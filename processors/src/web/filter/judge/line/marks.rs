@@ -1,0 +1,234 @@
+//! What gives a line away: prompts, hunks, traces, keywords, and how it ends.
+
+/// Whether a line can be nothing but code, or a part of a transcript, diff or trace.
+pub(super) fn certain(line: &str) -> bool {
+    leads(line) || continues(line)
+}
+
+/// Whether a line begins a transcript, diff or trace: what follows it belongs to it.
+pub(super) fn leads(line: &str) -> bool {
+    let line = line.trim();
+    prompt(line)
+        || begins(
+            line,
+            &["diff --git ", "--- a/", "+++ b/", "error[E", "#!/", "Exception in thread "],
+        )
+        || line.starts_with("Traceback (most recent call last)")
+        || line.strip_prefix("@@ -").is_some_and(|rest| rest.contains(" @@"))
+        || line.starts_with("goroutine ") && line.ends_with("]:")
+        || line.starts_with("thread '") && line.contains("panicked at")
+}
+
+/// Whether a line is a comment, if it stands in code at all.
+pub(super) fn comments(line: &str) -> bool {
+    begins(line.trim_start(), &["#", "//", "--", ";", "%", "* ", "\"\"\"", "REM "])
+}
+
+fn begins(line: &str, marks: &[&str]) -> bool {
+    marks.iter().any(|mark| line.starts_with(mark))
+}
+
+fn continues(line: &str) -> bool {
+    const BEGINS: [&str; 14] = [
+        "/*",
+        "// ",
+        "//!",
+        "///",
+        "#include ",
+        "#define ",
+        "#[",
+        "#ifdef ",
+        "#ifndef ",
+        "#pragma ",
+        "<?php",
+        "<!--",
+        "<!DOCTYPE",
+        "<%",
+    ];
+    begins(line, &BEGINS)
+        || line.ends_with("*/")
+        || line.starts_with("File \"") && line.contains(", line ")
+        || line.starts_with("at ") && line.ends_with(')') && line.contains([':', '.'])
+        || line.starts_with("--> ") && line.matches(':').count() == 2
+}
+
+fn prompt(line: &str) -> bool {
+    if line == ">>>" || line == "$" || begins(line, &[">>> ", "In [", "PS C:\\", "C:\\>"]) {
+        return true;
+    }
+    let command =
+        |rest: &str| rest.starts_with(|c: char| c.is_alphabetic() || "./_~#\"'(".contains(c));
+    if let Some(rest) = line.strip_prefix("$ ") {
+        return command(rest);
+    }
+    if let Some(rest) = line.strip_prefix("% ") {
+        return command(rest) && !rest.ends_with('.');
+    }
+    // user@host:~$ ls, mysql> select, irb(main):001:0> x, iex(1)> x
+    let Some(end) = line.find(['$', '#', '>']).filter(|end| (2..60).contains(end)) else {
+        return false;
+    };
+    let (name, rest) = line.split_at(end);
+    let rest = rest.get(1..).unwrap_or_default();
+    if !rest.starts_with(' ') || name.contains(' ') || rest.trim().is_empty() {
+        return false;
+    }
+    let shell = name.contains('@') && name.contains([':', '~']);
+    shell || is_repl(name)
+}
+
+fn is_repl(name: &str) -> bool {
+    const REPLS: [&str; 20] = [
+        "mysql", "sqlite", "psql", "postgres", "irb", "iex", "ghci", "prelude", "scala", "julia",
+        "node", "mongo", "redis", "jshell", "lua", "php", "perl", "(gdb)", "(pdb)", "clojure",
+    ];
+    let signs = |c: char| c.is_alphanumeric() || "():.=-_[]/".contains(c);
+    let named =
+        |repl: &&str| name.get(..repl.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(repl));
+    name.len() < 24 && name.chars().all(signs) && REPLS.iter().any(named)
+}
+
+/// Points for how a line ends and begins.
+pub(super) fn ends(line: &str) -> i32 {
+    const BRACKETS: [&str; 8] = ["{", "{{", "[", "]", "(", ")", "})", "({"];
+    const ENDS: [&str; 11] = [");", "};", "],", "},", "})", "];", "\",", "',", "):", ") {", "({"];
+    let last = match line.chars().next_back() {
+        Some('{') => 4,
+        Some(';') => 3,
+        Some('\\' | '}') => 2,
+        _ => 0,
+    };
+    let alone = if line.starts_with('}') || BRACKETS.contains(&line) { 4 } else { 0 };
+    let closed = if ENDS.iter().any(|end| line.ends_with(end)) { 2 } else { 0 };
+    last + alone + closed
+}
+
+/// Points for words that begin statements, with what must follow them.
+pub(super) fn keywords(line: &str) -> i32 {
+    let in_word = |c: char| c.is_ascii_alphanumeric() || "_-#@.!".contains(c);
+    let end = line.find(|c| !in_word(c)).unwrap_or(line.len());
+    let (first, rest) = line.split_at(end);
+    let rest = rest.trim();
+    let n = line.split_whitespace().count();
+    let ends = |marks: &[char]| line.ends_with(marks);
+    match first {
+        "if" | "while" | "for" | "elif" if line.ends_with("; then") || line.ends_with("; do") => 9,
+        "from" if rest.contains(" import ") => 8,
+        _ if is_statement(line, first, rest) => 6,
+        "let" | "const" | "var" | "val" | "auto" | "local" | "my" | "our" | "declare"
+            if rest.contains('=') =>
+        {
+            5
+        }
+        "import" if n == 2 && !ends(&['.', ':', ',']) || rest.contains(" as ") && n == 4 => 5,
+        "require" | "include" if rest.starts_with(['\'', '"', '(']) => 5,
+        "int" | "char" | "bool" | "float" | "double" | "long" | "string" | "void" | "unsigned"
+        | "size_t"
+            if ends(&[';', '{', ')', ',']) && n <= 6 =>
+        {
+            4
+        }
+        "return" | "yield" | "raise" | "throw" | "await" if ends(&[';']) => 4,
+        "else" | "end" | "fi" | "done" | "esac" | "endif" | "begin" | "pass" | "break"
+        | "continue"
+            if rest.is_empty() =>
+        {
+            3
+        }
+        "WHERE" | "JOIN" | "VALUES" | "ENTRYPOINT" | "WORKDIR" if !ends(&['.']) => 3,
+        "return" | "yield" | "raise" | "await" if n <= 4 => 2,
+        "assert" | "print" | "println!" | "echo" | "puts" | "printf" if !ends(&['.', ':']) => 2,
+        "SELECT" | "INSERT" | "UPDATE" | "DELETE" | "CREATE" | "ALTER" | "DROP" | "GRANT" => {
+            sql(rest)
+        }
+        _ if first.len() > 2 && first.starts_with('@') => {
+            if rest.is_empty() || rest.starts_with('(') { 4 } else { 0 }
+        }
+        _ => command(first, rest),
+    }
+}
+
+/// Whether a line is a declaration or the head of a block.
+fn is_statement(line: &str, first: &str, rest: &str) -> bool {
+    let few = line.split_whitespace().count() <= 6;
+    let ends = |marks: &[char]| line.ends_with(marks);
+    match first {
+        "def" | "fn" | "func" | "function" | "async" => rest.contains('('),
+        "pub" | "public" | "private" | "protected" | "static" | "abstract" | "override"
+        | "export" | "extern" | "final" => {
+            ends(&[';', '{', ')', '(', ',']) || rest.contains(['(', '=', '{']) && few
+        }
+        "class" | "struct" | "enum" | "interface" | "trait" | "impl" | "namespace" | "module"
+        | "type" | "object" => ends(&['{', ':', ';']) && few,
+        "if" | "for" | "while" | "elif" | "switch" | "with" | "except" | "catch" | "match"
+        | "foreach" | "unless" => {
+            ends(&['{']) || ends(&[':']) && few || rest.starts_with('(') && ends(&[')', ';', ':'])
+        }
+        "else" | "try" | "finally" | "do" => matches!(rest, ":" | "{"),
+        "import" => ends(&[';']) || rest.contains(" from ") && rest.contains(['"', '\'']),
+        "use" => rest.contains("::") || ends(&[';']),
+        "using" | "package" | "require" | "include" => ends(&[';']),
+        _ => false,
+    }
+}
+
+fn sql(rest: &str) -> i32 {
+    const PARTS: [&str; 9] =
+        [" FROM ", " INTO ", " SET ", "TABLE ", "INTO ", "FROM ", "INDEX ", "VIEW ", "FUNCTION "];
+    if PARTS.iter().any(|part| rest.contains(part)) { 7 } else { 0 }
+}
+
+/// Points for a shell command without a prompt.
+fn command(first: &str, rest: &str) -> i32 {
+    const COMMANDS: [&str; 56] = [
+        "npm", "npx", "yarn", "pnpm", "pip", "pip3", "python", "python3", "node", "cargo",
+        "rustup", "rustc", "go", "git", "curl", "wget", "sudo", "apt", "apt-get", "brew", "yum",
+        "dnf", "docker", "kubectl", "helm", "make", "cmake", "gcc", "clang", "javac", "java",
+        "mvn", "gradle", "ruby", "gem", "bundle", "composer", "php", "dotnet", "ssh", "scp",
+        "rsync", "tar", "unzip", "mkdir", "chmod", "chown", "cd", "ls", "rm", "cp", "mv", "bun",
+        "deno", "bower", "choco",
+    ];
+    const VERBS: [&str; 26] = [
+        "install", "i", "add", "run", "clone", "build", "test", "init", "get", "update", "push",
+        "pull", "exec", "start", "commit", "checkout", "apply", "new", "config", "remove",
+        "publish", "ci", "create", "compose", "-m", "-y",
+    ];
+    if !COMMANDS.contains(&first) || rest.is_empty() || rest.ends_with(['.', ':', '?', '!', ',']) {
+        return 0;
+    }
+    let n = rest.split_whitespace().count();
+    let verb = rest.split_whitespace().next().unwrap_or_default();
+    match (VERBS.contains(&verb), n) {
+        (true, ..=10) => 5,
+        (false, ..=4) => 3,
+        _ => 1,
+    }
+}
+
+/// Points for the shape of a whole line.
+pub(super) fn shapes(line: &str) -> i32 {
+    let tag = line.starts_with('<') && line.ends_with('>') && !line.contains('@') && 3 < line.len();
+    let section =
+        line.starts_with('[') && line.ends_with(']') && !line.contains(' ') && 2 < line.len();
+    i32::from(tag) * 4
+        + i32::from(section) * 2
+        + i32::from(is_entry(line)) * 5
+        + i32::from(is_assignment(line)) * 3
+}
+
+/// `"key": value`
+fn is_entry(line: &str) -> bool {
+    let Some(quote) = line.chars().next().filter(|c| matches!(c, '"' | '\'')) else { return false };
+    let Some((_, behind)) = line.get(1..).and_then(|rest| rest.split_once(quote)) else {
+        return false;
+    };
+    behind.trim_start().starts_with([':', '='])
+}
+
+/// `name = value`
+fn is_assignment(line: &str) -> bool {
+    let Some((name, value)) = line.split_once('=') else { return false };
+    let name = name.trim();
+    let named = |c: char| c.is_ascii_alphanumeric() || "_.-:[]$*+".contains(c);
+    !name.is_empty() && name.chars().all(named) && !value.trim().is_empty()
+}

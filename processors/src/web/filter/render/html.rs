@@ -1,0 +1,206 @@
+//! A document as HTML: nothing in it but what is written here.
+
+use super::plain::words;
+use crate::web::filter::document::{Block, Container, Document, Inline, Leaf, LeafKind, Piece};
+
+const HEAD: &str = "<!DOCTYPE html>\n<meta charset=\"utf-8\">\n";
+
+/// Writes as many whole blocks as fit, and as many words of the first one that does not.
+pub(in crate::web::filter) fn write(document: &Document, max_size: usize) -> (String, bool) {
+    let mut out = String::with_capacity(document.text.len() + document.blocks.len() * 12);
+    if max_size < HEAD.len() {
+        return (out, true);
+    }
+    out.push_str(HEAD);
+    let mut writer = Writer { document, out, max_size, to_close: 0, open: Vec::new() };
+    let truncated = !writer.all();
+    (writer.out, truncated)
+}
+
+struct Writer<'a> {
+    document: &'a Document,
+    out: String,
+    max_size: usize,
+    /// How many bytes the end tags take of what is open.
+    to_close: usize,
+    open: Vec<Container>,
+}
+
+impl Writer<'_> {
+    /// Whether all of it fits.
+    fn all(&mut self) -> bool {
+        let title = &self.document.title;
+        if !title.is_empty() {
+            let start = self.out.len();
+            self.out.push_str("<title>");
+            escape(title, &mut self.out);
+            self.out.push_str("</title>\n");
+            if self.max_size < self.out.len() {
+                self.out.truncate(start);
+                return false;
+            }
+        }
+        for block in &self.document.blocks {
+            let start = self.out.len();
+            match block {
+                Block::Open(container) => {
+                    let tags = tags(*container);
+                    self.out.push_str(tags.0);
+                    self.to_close += tags.1.len();
+                    self.open.push(*container);
+                    if self.is_full() {
+                        self.out.truncate(start);
+                        self.open.pop();
+                        self.close_all();
+                        return false;
+                    }
+                }
+                Block::Close(container) => {
+                    let tags = tags(*container);
+                    self.out.push_str(tags.1);
+                    self.to_close -= tags.1.len();
+                    self.open.pop();
+                }
+                Block::Leaf(leaf) => {
+                    self.leaf(leaf);
+                    if self.is_full() {
+                        self.out.truncate(start);
+                        self.part(leaf);
+                        self.close_all();
+                        return false;
+                    }
+                }
+            }
+        }
+        true
+    }
+
+    const fn is_full(&self) -> bool {
+        self.max_size < self.out.len() + self.to_close
+    }
+
+    fn close_all(&mut self) {
+        while let Some(container) = self.open.pop() {
+            self.out.push_str(tags(container).1);
+        }
+    }
+
+    fn leaf(&mut self, leaf: &Leaf) {
+        let (open, close) = leaf_tags(leaf.kind);
+        self.out.push_str(open);
+        for piece in self.document.pieces.get(leaf.pieces.clone()).unwrap_or_default() {
+            match piece {
+                Piece::Text(span) => escape(self.document.str(span), &mut self.out),
+                Piece::Open(Inline::Link(link)) => {
+                    self.out.push_str("<a href=\"");
+                    let address = self.document.links.get(*link).map_or("", String::as_str);
+                    escape(address, &mut self.out);
+                    self.out.push_str("\">");
+                }
+                Piece::Open(mark) => {
+                    self.out.push('<');
+                    self.out.push_str(name(*mark));
+                    self.out.push('>');
+                }
+                Piece::Close(mark) => {
+                    self.out.push_str("</");
+                    self.out.push_str(name(*mark));
+                    self.out.push('>');
+                }
+            }
+        }
+        self.out.push_str(close);
+    }
+
+    /// As many words of a leaf as fit, without marks.
+    fn part(&mut self, leaf: &Leaf) {
+        let (open, close) = leaf_tags(leaf.kind);
+        let text = self.document.plain(leaf);
+        let Some(room) =
+            self.max_size.checked_sub(self.out.len() + self.to_close + open.len() + close.len())
+        else {
+            return;
+        };
+        // What is escaped takes more room: cut again until it fits.
+        let mut part = String::new();
+        let mut end = text.len();
+        loop {
+            end = words(&text, end.min(room));
+            part.clear();
+            escape(text.get(..end).unwrap_or_default().trim_end(), &mut part);
+            match part.len().checked_sub(room) {
+                None | Some(0) => break,
+                Some(_) if end == 0 => return,
+                Some(over) => end = end.saturating_sub(over.div_ceil(6)).max(1) - 1,
+            }
+        }
+        if part.trim().is_empty() {
+            return;
+        }
+        self.out.push_str(open);
+        self.out.push_str(part.trim_end());
+        self.out.push_str(close);
+    }
+}
+
+const fn tags(container: Container) -> (&'static str, &'static str) {
+    match container {
+        Container::List { ordered: false } => ("<ul>\n", "</ul>\n"),
+        Container::List { ordered: true } => ("<ol>\n", "</ol>\n"),
+        Container::Item => ("<li>", "</li>\n"),
+        Container::Quote => ("<blockquote>\n", "</blockquote>\n"),
+        Container::Definitions => ("<dl>\n", "</dl>\n"),
+        Container::Term => ("<dt>", "</dt>\n"),
+        Container::Definition => ("<dd>", "</dd>\n"),
+        Container::Table => ("<table>\n", "</table>\n"),
+        Container::Caption => ("<caption>", "</caption>\n"),
+        Container::Row => ("<tr>", "</tr>\n"),
+        Container::Cell { heading: false } => ("<td>", "</td>"),
+        Container::Cell { heading: true } => ("<th>", "</th>"),
+    }
+}
+
+const fn leaf_tags(kind: LeafKind) -> (&'static str, &'static str) {
+    match kind {
+        LeafKind::Heading(1) => ("<h1>", "</h1>\n"),
+        LeafKind::Heading(2) => ("<h2>", "</h2>\n"),
+        LeafKind::Heading(3) => ("<h3>", "</h3>\n"),
+        LeafKind::Heading(4) => ("<h4>", "</h4>\n"),
+        LeafKind::Heading(5) => ("<h5>", "</h5>\n"),
+        LeafKind::Heading(_) => ("<h6>", "</h6>\n"),
+        LeafKind::Paragraph => ("<p>", "</p>\n"),
+        LeafKind::Text => ("", ""),
+        LeafKind::Code => ("<pre>\n", "</pre>\n"),
+    }
+}
+
+const fn name(mark: Inline) -> &'static str {
+    match mark {
+        Inline::Link(_) => "a",
+        Inline::Strong => "strong",
+        Inline::Emphasis => "em",
+        Inline::Deleted => "del",
+        Inline::Sub => "sub",
+        Inline::Sup => "sup",
+        Inline::Code => "code",
+    }
+}
+
+/// Writes text as text.
+fn escape(text: &str, out: &mut String) {
+    let mut start = 0;
+    for (at, byte) in text.bytes().enumerate() {
+        let written = match byte {
+            b'&' => "&amp;",
+            b'<' => "&lt;",
+            b'>' => "&gt;",
+            b'"' => "&quot;",
+            b'\r' => "<br>",
+            _ => continue,
+        };
+        out.push_str(text.get(start..at).unwrap_or_default());
+        out.push_str(written);
+        start = at + 1;
+    }
+    out.push_str(text.get(start..).unwrap_or_default());
+}

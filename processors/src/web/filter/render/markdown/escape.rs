@@ -1,0 +1,73 @@
+//! Text that means itself in Markdown.
+
+/// Where a text stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Place {
+    /// In a paragraph of several lines.
+    Flow,
+    /// On one line.
+    Line,
+    /// On one line, between bars.
+    Cell,
+}
+
+/// Writes a text so that it is read as nothing but this text. `follows`: what is written behind it.
+pub(super) fn escape(
+    text: &str,
+    place: Place,
+    in_link: bool,
+    follows: Option<char>,
+    out: &mut String,
+) {
+    let mut chars = text.chars().peekable();
+    let mut before = out.chars().next_back();
+    while let Some(c) = chars.next() {
+        let next = chars.peek().copied().or(follows);
+        let starts_line = match before {
+            _ if place == Place::Cell => false,
+            Some('\n') => place == Place::Flow,
+            Some(_) => false,
+            None => true,
+        };
+        match c {
+            '\n' | '\r' if place != Place::Flow => out.push(' '),
+            '\r' => out.push_str("\\\n"),
+            '\\' | '`' | '*' | '~' => out.extend(['\\', c]),
+            '_' if !(alphanumeric(before) && alphanumeric(next)) => out.push_str("\\_"),
+            '[' | ']' if in_link => out.extend(['\\', c]),
+            ']' if matches!(next, Some('(' | '[' | ':')) => out.push_str("\\]"),
+            '!' if next == Some('[') => out.push_str("\\!"),
+            '<' if next.is_some_and(|next| {
+                next.is_ascii_alphabetic() || matches!(next, '/' | '!' | '?')
+            }) =>
+            {
+                out.push_str("\\<");
+            }
+            '&' if next.is_some_and(|next| next.is_ascii_alphanumeric() || next == '#') => {
+                out.push_str("&amp;");
+            }
+            '|' => out.push_str("\\|"),
+            '#' if starts_line || before == Some(' ') => out.push_str("\\#"),
+            '>' | '=' | '+' | '-' | ':' if starts_line => out.extend(['\\', c]),
+            '.' | ')'
+                if place != Place::Cell
+                    && is_number(out)
+                    && matches!(next, Some(' ' | '\n' | '\r' | '\t') | None) =>
+            {
+                out.extend(['\\', c]);
+            }
+            _ => out.push(c),
+        }
+        before = Some(if c == '\r' { '\n' } else { c });
+    }
+}
+
+fn alphanumeric(c: Option<char>) -> bool {
+    c.is_some_and(char::is_alphanumeric)
+}
+
+/// Whether the line so far is a number that would begin a list.
+fn is_number(out: &str) -> bool {
+    let line = out.rsplit('\n').next().unwrap_or_default();
+    !line.is_empty() && line.len() < 10 && line.bytes().all(|byte| byte.is_ascii_digit())
+}

@@ -1,0 +1,84 @@
+//! What was removed, counted once, where it is removed.
+
+use weir_events::web::content::FilterReport;
+
+/// Above this share of code, a page is rather code than text.
+const HIGH_DENSITY: f64 = 0.5;
+const MAX_WARNINGS: usize = 16;
+
+/// Counts of one filtering.
+#[derive(Debug, Default)]
+pub(super) struct Tally {
+    n_blocks: u32,
+    n_spans: u32,
+    block_bytes: u64,
+    span_bytes: u64,
+    /// Scripts, styles and what else no reader sees.
+    unseen_bytes: u64,
+    code_chars: u64,
+    kept_chars: u64,
+    warnings: Vec<String>,
+}
+
+impl Tally {
+    /// A block of code went.
+    pub(super) fn block(&mut self, code: &str) {
+        self.n_blocks = self.n_blocks.saturating_add(1);
+        self.block_bytes += code.len() as u64;
+        self.code_chars += visible(code);
+    }
+
+    /// Code within a sentence went.
+    pub(super) fn span(&mut self, code: &str) {
+        self.n_spans = self.n_spans.saturating_add(1);
+        self.span_bytes += code.len() as u64;
+        self.code_chars += visible(code);
+    }
+
+    /// Something went that readers do not see.
+    pub(super) const fn unseen(&mut self, text: &str) {
+        self.unseen_bytes += text.len() as u64;
+    }
+
+    /// Text stays.
+    pub(super) fn kept(&mut self, text: &str) {
+        self.kept_chars += visible(text);
+    }
+
+    /// Something that a reader should know, told once.
+    pub(super) fn warn(&mut self, words: impl Into<String>) {
+        let words = words.into();
+        if self.warnings.len() < MAX_WARNINGS && !self.warnings.contains(&words) {
+            self.warnings.push(words);
+        }
+    }
+
+    /// The share of code among what readers saw before, from 0 to 1.
+    #[expect(clippy::cast_precision_loss, reason = "a share, told to two digits")]
+    fn density(&self) -> f64 {
+        let all = self.code_chars + self.kept_chars;
+        if all == 0 { 0.0 } else { self.code_chars as f64 / all as f64 }
+    }
+
+    /// The counts as the world sees them.
+    pub(super) fn report(mut self, truncated: bool) -> FilterReport {
+        if HIGH_DENSITY < self.density() {
+            self.warn("high code density detected");
+        }
+        if truncated {
+            self.warn("truncated");
+        }
+        FilterReport {
+            code_blocks_removed: self.n_blocks.saturating_add(self.n_spans),
+            bytes_stripped: self.block_bytes + self.span_bytes + self.unseen_bytes,
+            transformations: 0,
+            warnings: self.warnings,
+        }
+    }
+}
+
+/// How many characters are not blank.
+fn visible(text: &str) -> u64 {
+    // Continuation bytes are no characters of their own.
+    text.bytes().filter(|byte| !byte.is_ascii_whitespace() && byte & 0xc0 != 0x80).count() as u64
+}

@@ -1,0 +1,262 @@
+//! HTML: elements, misnesting, attributes, hidden copies, escaped tags, hostile markup.
+
+use super::*;
+
+/// The forms that leak from filters which match tags or strip a stream by selectors, and those that
+/// they handle.
+const FORMS: &[(&str, &str)] = &[
+    ("pre", "<p>keepsake<pre>leak_me()</pre><p>keepsake"),
+    ("pre in capitals", "<PRE >leak_me()</PRE ><p>keepsake"),
+    ("pre that closes itself", "<p>keepsake</p><pre/>leak_me()</pre>"),
+    ("unclosed pre", "<p>keepsake</p><pre>leak_me()"),
+    ("unclosed code", "<p>keepsake</p><p><code>leak_me()"),
+    ("nested pre", "<pre>a<pre>leak_me()</pre>leak_me()</pre><p>keepsake"),
+    ("code across paragraphs", "<p>keepsake<code>leak_me()</p><p>leak_me()"),
+    ("pre across a link", "<p>keepsake</p><a href=x><pre>leak_me()</a>leak_me()</pre>"),
+    ("code across bold", "<p>keepsake <b><code>leak_me()</b>leak_me()</code>"),
+    ("pre in a title", "<title><pre>leak_me()</pre></title><p>keepsake"),
+    ("pre in an iframe", "<iframe><pre>leak_me()</pre></iframe><p>keepsake"),
+    ("srcdoc", "<iframe srcdoc='<pre>leak_me()</pre>'></iframe><p>keepsake"),
+    ("title attribute", "<p title='leak_me()'>keepsake</p>"),
+    ("aria-label", "<p aria-label='leak_me()'>keepsake</p>"),
+    ("alt", "<img alt='x = leak_me();'><p>keepsake"),
+    ("data attribute", "<button data-clipboard-text='leak_me()'>keepsake</button>"),
+    ("value", "<input value='leak_me()'><p>keepsake"),
+    ("placeholder attribute", "<textarea placeholder='leak_me()'></textarea><p>keepsake"),
+    ("CDATA", "<p>keepsake</p><![CDATA[leak_me()]]>"),
+    ("CDATA in SVG", "<p>keepsake</p><svg><text><![CDATA[leak_me()]]></text></svg><p>keepsake"),
+    ("unterminated quote", "<p>keepsake</p><a title=\"<pre>leak_me()</pre>"),
+    ("noframes", "<noframes><pre>leak_me()</pre></noframes><p>keepsake"),
+    ("noscript", "<noscript><pre>leak_me()</pre></noscript><p>keepsake"),
+    ("template", "<template><pre>leak_me()</pre></template><p>keepsake"),
+    ("hidden element", "<div hidden>leak_me()</div><p>keepsake"),
+    ("hidden by style", "<div style='display : none'>leak_me()</div><p>keepsake"),
+    ("comment", "<!-- <pre>leak_me()</pre> --><p>keepsake"),
+    ("comment that ends oddly", "<p>keepsake</p><!-- x --!><pre>leak_me()</pre>"),
+    (
+        "JSON-LD",
+        "<script type=application/ld+json>{\"articleBody\":\"leak_me()\"}</script><p>keepsake",
+    ),
+    ("open graph", "<meta property=og:description content='leak_me()'><p>keepsake"),
+    (
+        "crayon",
+        "<div class=crayon-syntax><textarea class=crayon-plain>leak_me()</textarea><table><tr>\
+         <td class=crayon-nums>1<td class=crayon-code><div class=crayon-line>leak_me()</div></table>\
+         </div><p>keepsake",
+    ),
+    (
+        "monospace style",
+        "<div style='font-family: Courier New, monospace'>leak_me(1)</div><p>keepsake",
+    ),
+    ("white-space", "<div style='white-space:pre'>leak_me(1)</div><p>keepsake"),
+    ("font", "<font face=Courier>leak_me(1)</font><p>keepsake"),
+    ("data object", "<object data='data:text/html,leak_me()'>leak_me()</object><p>keepsake"),
+    ("data address", "<a href='data:text/html,leak_me()'>keepsake</a>"),
+    ("script address", "<a href='javascript:leak_me()'>keepsake</a>"),
+    ("playground", "<a href='https://play.example/?code=leak_me()'>keepsake</a>"),
+    ("escaped pre", "<p>keepsake &lt;pre&gt;leak_me()&lt;/pre&gt; keepsake"),
+    ("escaped twice", "<p>keepsake &amp;lt;code&amp;gt;leak_me()&amp;lt;/code&amp;gt; keepsake"),
+    ("escaped fence", "<p>keepsake</p><p>&#96;&#96;&#96;<br>leak_me()<br>&#96;&#96;&#96;</p>"),
+    ("backticks", "<p>keepsake `leak_me()` keepsake"),
+    ("textarea", "<textarea>leak_me()</textarea><p>keepsake"),
+    ("xmp", "<xmp><b>leak_me()</b></xmp><p>keepsake"),
+    ("listing", "<listing>leak_me()</listing><p>keepsake"),
+    ("plaintext", "<p>keepsake</p><plaintext>leak_me()</plaintext>leak_me()"),
+    ("svg", "<p>keepsake</p><svg><pre>leak_me()</pre></svg><p>keepsake"),
+    (
+        "svg text",
+        "<p>keepsake</p><svg><title>leak_me()</title><text>leak_me()</text></svg><p>keepsake",
+    ),
+    ("math annotation", "<math><mi>x</mi><annotation>leak_me()</annotation></math><p>keepsake"),
+    (
+        "samp, kbd, tt",
+        "<p>keepsake <samp>leak_me</samp> <kbd>leak_me</kbd> <tt>leak_me</tt> keepsake",
+    ),
+    (
+        "line number table",
+        "<table class=highlighttable><tr><td class=linenos>1<td class=code>leak_me()</table><p>keepsake",
+    ),
+    ("codehilite", "<div class='codehilite'><span>leak_me</span></div><p>keepsake"),
+    ("hljs", "<div class='hljs language-js'>leak_me</div><p>keepsake"),
+    (
+        "editor",
+        "<div class='CodeMirror-line'>leak_me</div><div class=monaco-editor>leak_me</div><p>keepsake",
+    ),
+    ("custom element", "<my-code><code>leak_me()</code></my-code><p>keepsake"),
+    ("pre in a table cell", "<table><tr><td>keepsake<td><pre>leak_me()</pre></table>"),
+    ("foster parenting", "<table><pre>leak_me()</pre><tr><td>keepsake</table>"),
+    ("select", "<select><option>leak_me()</select><p>keepsake"),
+    ("frameset", "<frameset><noframes>leak_me()</noframes></frameset>"),
+    ("style", "<style>.leak_me{}</style><p>keepsake"),
+    ("listing by line breaks", "<p>keepsake</p><p>let leak_me = 1;<br>return leak_me();<br>}</p>"),
+    (
+        "unmarked lines",
+        "<div>fn leak_me() {\n    let x = leak_me;\n    return x;\n}</div><p>keepsake",
+    ),
+    ("wide letters", "<p>keepsake</p><p>ｌｅｔ leak_me ＝ ｆ（１）；</p>"),
+    ("zero width", "<p>keepsake</p><p>le\u{200b}t leak_me = f(1)\u{200b};</p>"),
+    ("nul", "<p>keepsake</p><p\0re>x</p><pre>leak_me()</pre>"),
+    (
+        "meta refresh, base, canonical",
+        "<base href='javascript:leak_me()'><meta http-equiv=refresh content='0;url=leak_me'><link rel=canonical href=leak_me><p>keepsake",
+    ),
+];
+
+#[test]
+fn no_form_of_html_lets_code_through_or_loses_prose() {
+    for (name, page) in FORMS {
+        holds(name, page.as_bytes(), "text/html; charset=utf-8");
+    }
+}
+
+#[test]
+fn utf_16_and_iso_2022_jp_hide_no_tag() {
+    let page = "<!DOCTYPE html><p>keepsake</p><pre>leak_me()</pre>";
+    let wide: Vec<u8> = page.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    for declared in ["text/html", "text/html; charset=utf-8", "text/plain; charset=utf-16le"] {
+        let filtered = filtered(&wide, declared, &ContentFilter::default());
+        assert!(filtered.content.contains(PROSE) && !filtered.content.contains(CODE), "{declared}");
+        assert_eq!(filtered.content_type, "text/html; charset=utf-8");
+    }
+    let body = b"<p>keepsake \x1b$B$3$s\x1b(B<pre>leak_me()</pre>";
+    let filtered = filtered(body, "text/html; charset=iso-2022-jp", &ContentFilter::default());
+    assert!(filtered.content.contains("keepsake こん") && !filtered.content.contains(CODE));
+}
+
+#[test]
+fn a_block_of_code_is_replaced_by_how_long_it_was() {
+    let page = "<p>Before.</p><pre class='language-rust'><code>let a = 1;\n\nlet b = 2;\n</code></pre>\
+                <p>After <code>x</code>.</p>";
+    let filtered = raw(page, "text/html");
+    assert_eq!(
+        filtered.content,
+        "<!DOCTYPE html>\n<meta charset=\"utf-8\">\n<p>Before.</p>\n\
+         <p>[code removed: 2 lines of rust]</p>\n<p>After [code].</p>\n"
+    );
+    // Two counters within, one outside; the bytes of the code and of nothing else.
+    assert_eq!(filtered.report.code_blocks_removed, 2);
+    assert_eq!(filtered.report.bytes_stripped, "let a = 1;\n\nlet b = 2;\n".len() as u64 + 1);
+    assert!(filtered.report.warnings.is_empty(), "{:?}", filtered.report.warnings);
+}
+
+#[test]
+fn what_is_kept_keeps_its_structure() {
+    let page = "<title>T &amp; U</title><h2>A <a href='b.html#c'>link</a></h2><ul><li>one<li>two</ul>\
+                <table><caption>C</caption><tr><th>h<td>d</table><blockquote>q</blockquote>\
+                <dl><dt>t<dd>d</dl><p>a<br>b <b>c</b>";
+    let expected = "<!DOCTYPE html>\n<meta charset=\"utf-8\">\n<title>T &amp; U</title>\n\
+        <h2>A <a href=\"b.html#c\">link</a></h2>\n<ul>\n<li>one</li>\n<li>two</li>\n</ul>\n\
+        <table>\n<caption>C</caption>\n<tr><th>h</th><td>d</td></tr>\n</table>\n\
+        <blockquote>\n<p>q</p>\n</blockquote>\n<dl>\n<dt>t</dt>\n<dd>d</dd>\n</dl>\n\
+        <p>a<br>b <strong>c</strong></p>\n";
+    assert_eq!(raw(page, "text/html").content, expected);
+}
+
+#[test]
+fn code_is_removed_before_the_page_is_cut() {
+    let prose = "<p>Some words of prose that stay. ".repeat(40);
+    let page = format!("{prose}<pre>{}</pre>{prose}", "leak_me();\n".repeat(400));
+    for max_size in [1, 50, 90, 200, 1000, 2000, 3000] {
+        for format in ContentFormat::ALL {
+            let wanted = ContentFilter { max_size, format, ..ContentFilter::default() };
+            let filtered = filtered(page.as_bytes(), "text/html", &wanted);
+            assert!(
+                filtered.content.len() <= max_size as usize,
+                "{max_size}: {}",
+                filtered.content
+            );
+            assert!(!filtered.content.contains(CODE));
+            assert_eq!(
+                filtered.truncated,
+                filtered.report.warnings.contains(&"truncated".to_owned()),
+                "{max_size} {format:?}"
+            );
+            if format != ContentFormat::Summary {
+                assert!(filtered.truncated, "{max_size} {format:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_cut_is_between_characters_and_elements() {
+    let page = "<ul><li>ééééé ééééé<li>日本語日本語日本語</ul>";
+    for max_size in 1..140 {
+        let wanted = ContentFilter { max_size, ..ContentFilter::default() };
+        let filtered = filtered(page.as_bytes(), "text/html; charset=utf-8", &wanted);
+        let content = &filtered.content;
+        assert_eq!(content.matches("<li>").count(), content.matches("</li>").count(), "{content}");
+        assert_eq!(content.matches("<ul>").count(), content.matches("</ul>").count(), "{content}");
+    }
+}
+
+#[test]
+fn a_page_of_code_is_called_one() {
+    let page = format!("<p>Words.</p><pre>{}</pre>", "leak_me();\n".repeat(9));
+    let warnings = raw(&page, "text/html").report.warnings;
+    assert_eq!(warnings, ["high code density detected"]);
+}
+
+#[test]
+fn nothing_comes_of_nothing() {
+    for declared in ["text/html", "text/plain", "text/markdown", ""] {
+        for format in ContentFormat::ALL {
+            let filtered = filtered(b"", declared, &in_format(format));
+            assert_eq!((filtered.content.as_str(), filtered.report), ("", FilterReport::default()));
+        }
+    }
+}
+
+#[test]
+fn a_deep_page_is_not_walked_by_recursion() {
+    for open in
+        ["<div>", "<b>", "<ul><li>", "<table><tr><td>", "<a><b>", "<blockquote>", "<svg><g>"]
+    {
+        let page = format!("<p>keepsake</p>{}<pre>leak_me()</pre>", open.repeat(100_000));
+        let filtered = raw(&page, "text/html");
+        assert!(filtered.content.contains(PROSE) && !filtered.content.contains(CODE), "{open}");
+    }
+}
+
+#[test]
+fn prose_in_too_many_wrappers_is_not_lost() {
+    let page = format!("{}keepsake{}<p>keepsake", "<div>".repeat(300), "</div>".repeat(300));
+    assert_eq!(raw(&page, "text/html").content.matches(PROSE).count(), 2);
+}
+
+#[test]
+fn markup_that_multiplies_itself_is_bounded() {
+    let fonts = (0..2000).fold(String::new(), |page, n| page + &format!("<p><font size={n}>"));
+    let page = format!("{fonts}{}", "<p>x".repeat(10_000));
+    let filtered = raw(&page, "text/html");
+    assert!(filtered.content.len() <= 65_536);
+}
+
+#[test]
+fn the_words_of_a_broken_page_stay() {
+    let page =
+        "<p>one <b>two <i>three</b> four</i> <table>five<tr><td>six</p>seven<div>eight</span>";
+    let content = raw(page, "text/html").content;
+    for word in ["one", "two", "three", "four", "five", "six", "seven", "eight"] {
+        assert!(content.contains(word), "{word}: {content}");
+    }
+}
+
+#[test]
+fn a_waiver_lets_code_stay_as_code() {
+    let wanted = ContentFilter {
+        strip_code_blocks: false,
+        strip_inline_code: false,
+        ..ContentFilter::default()
+    };
+    let page = "<p>A <code>b &amp; c</code>.</p><pre>\nlet x = 1;\n  y\n</pre>";
+    let filtered = filtered(page.as_bytes(), "text/html", &wanted);
+    assert!(
+        filtered
+            .content
+            .ends_with("<p>A <code>b &amp; c</code>.</p>\n<pre>\nlet x = 1;\n  y</pre>\n"),
+        "{}",
+        filtered.content
+    );
+    assert_eq!(filtered.report, FilterReport::default());
+}

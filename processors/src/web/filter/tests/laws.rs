@@ -1,0 +1,272 @@
+//! What holds for every page.
+
+use proptest::prelude::*;
+
+use super::*;
+
+/// Soup of everything that pages are made of.
+fn soup(parts: &'static [&'static str]) -> impl Strategy<Value = String> {
+    prop::collection::vec(prop::sample::select(parts), 0..40).prop_map(|parts| parts.concat())
+}
+
+const HTML: &[&str] = &[
+    "<p>",
+    "</p>",
+    "<div>",
+    "</div>",
+    "<b>",
+    "</b>",
+    "<i>",
+    "<a href=x>",
+    "</a>",
+    "<pre>",
+    "</pre>",
+    "<code>",
+    "</code>",
+    "<ul>",
+    "<li>",
+    "</ul>",
+    "<ol>",
+    "</ol>",
+    "<table>",
+    "<tr>",
+    "<td>",
+    "<th>",
+    "</td>",
+    "</tr>",
+    "</table>",
+    "<caption>",
+    "</caption>",
+    "<h1>",
+    "</h1>",
+    "<h2>",
+    "<dl>",
+    "<dt>",
+    "<dd>",
+    "</dl>",
+    "<blockquote>",
+    "</blockquote>",
+    "<br>",
+    "<hr>",
+    "<span class=hljs>",
+    "</span>",
+    "<title>",
+    "</title>",
+    "<script>",
+    "</script>",
+    "<button>",
+    "</button>",
+    "<img alt='a b'>",
+    "words ",
+    "more words. ",
+    "let x = 1; ",
+    "f(x)",
+    "\n",
+    " ",
+    "&lt;pre&gt;",
+    "&amp;",
+    "`",
+    "```",
+    "<!--",
+    "-->",
+    "<svg>",
+    "</svg>",
+    "<math>",
+    "<select>",
+    "<template>",
+    "</template>",
+    "<textarea>",
+    "[code]",
+    "$ ls",
+    "<td class=code>",
+    "<dt class=sig>",
+    "<center>",
+    "é",
+    "日本",
+    "\u{200b}",
+    "<",
+    ">",
+    "\"",
+    "<iframe>",
+    "<object>",
+    "<form>",
+    "<option>",
+    "<sup>",
+    "</sup>",
+    "<body>",
+    "<frameset>",
+    "<noscript>",
+    "<p hidden>",
+    "import os",
+    "<caption><table>",
+    "\\",
+    "*",
+    "[x](y)",
+    "|",
+];
+
+const MARKDOWN: &[&str] = &[
+    "# ",
+    "## ",
+    "- ",
+    "* ",
+    "+ ",
+    "1. ",
+    "2) ",
+    "> ",
+    "    ",
+    "  ",
+    "\t",
+    "```",
+    "~~~",
+    "`",
+    "``",
+    "\n",
+    "\n\n",
+    " ",
+    "words",
+    "more words.",
+    "*",
+    "**",
+    "_",
+    "~~",
+    "[",
+    "]",
+    "(",
+    ")",
+    "](x)",
+    "[a](b)",
+    "![a](b)",
+    "<b>",
+    "</b>",
+    "<pre>",
+    "</pre>",
+    "<div>",
+    "</div>",
+    "<code>",
+    "|",
+    "| a | b |\n",
+    "|---|---|\n",
+    "\\",
+    "&amp;",
+    "&lt;",
+    "<",
+    ">",
+    "---",
+    "===",
+    "let x = 1;",
+    "f(x)",
+    ":",
+    "!",
+    "#",
+    "-",
+    "=",
+    "1",
+    ".",
+    "<!-- ",
+    "-->",
+    "é",
+    "https://a.b/c?d=e",
+    "[a]: b",
+    "<a href=x>",
+    "$ ls",
+    "<table><tr><td>",
+    "</table>",
+    "<li>",
+    "<br>",
+    "\r\n",
+    "+",
+    "<ul>",
+    "x_y",
+    "|\n",
+];
+
+const TEXT: &[&str] = &[
+    "words ",
+    "more words of prose. ",
+    "\n",
+    "\n\n",
+    "    ",
+    "$ ls",
+    ">>> x",
+    "let x = 1;",
+    "}",
+    "{",
+    "f(x)",
+    "`",
+    "```",
+    "@@ -1 +1 @@",
+    "+x",
+    "-x",
+    "Traceback (most recent call last):",
+    "[code]",
+    "[code removed: 2 lines]",
+    "<pre>",
+    "</pre>",
+    "import os",
+    "# ",
+    "x = y",
+    "return x",
+    "é",
+    "\t",
+    "\r\n",
+    "the ",
+    "The end.",
+    "if x:",
+    "// x",
+    "a.b.c",
+    "key: v",
+];
+
+fn again(filtered: &Filtered, wanted: &ContentFilter) -> Filtered {
+    super::filter(filtered.content.as_bytes(), Some(filtered.content_type), wanted, Caps::default())
+        .unwrap()
+}
+
+fn laws(body: &str, declared: &str, max_size: u32) -> Result<(), TestCaseError> {
+    let wanted = ContentFilter { max_size, ..ContentFilter::default() };
+    let Ok(once) = super::filter(body.as_bytes(), Some(declared), &wanted, Caps::default()) else {
+        return Ok(());
+    };
+    prop_assert!(once.content.len() <= max_size as usize);
+    let twice = again(&once, &wanted);
+    prop_assert_eq!(&twice.content, &once.content, "of {:?}", body);
+    prop_assert!(!twice.truncated);
+    for format in [ContentFormat::Structured, ContentFormat::Summary] {
+        let shaped = filtered(body.as_bytes(), declared, &ContentFilter { format, ..wanted });
+        prop_assert!(shaped.content.len() <= max_size as usize);
+        if format == ContentFormat::Structured && 2 <= max_size && !shaped.content.is_empty() {
+            prop_assert!(serde_json::from_str::<serde_json::Value>(&shaped.content).is_ok());
+        }
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1500, ..ProptestConfig::default() })]
+
+    #[test]
+    fn filtering_html_again_changes_nothing(body in soup(HTML), max_size in 1_u32..2000) {
+        laws(&body, "text/html; charset=utf-8", max_size)?;
+    }
+
+    #[test]
+    fn filtering_markdown_again_changes_nothing(body in soup(MARKDOWN), max_size in 1_u32..2000) {
+        laws(&body, "text/markdown; charset=utf-8", max_size)?;
+    }
+
+    #[test]
+    fn filtering_text_again_changes_nothing(body in soup(TEXT), max_size in 1_u32..2000) {
+        laws(&body, "text/plain; charset=utf-8", max_size)?;
+    }
+
+    #[test]
+    fn no_bytes_make_it_panic(body in prop::collection::vec(any::<u8>(), 0..300), max_size in 1_u32..300) {
+        for declared in ["text/html", "text/markdown", "text/plain", ""] {
+            let wanted = ContentFilter { max_size, ..ContentFilter::default() };
+            if let Ok(filtered) = super::filter(&body, Some(declared), &wanted, Caps::default()) {
+                prop_assert!(filtered.content.len() <= max_size as usize);
+            }
+        }
+    }
+}

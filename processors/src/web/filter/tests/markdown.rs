@@ -1,0 +1,89 @@
+//! Markdown, by `CommonMark` and not by counting backticks.
+
+use super::*;
+
+const FORMS: &[(&str, &str)] = &[
+    ("fence", "keepsake\n\n```rust\nleak_me()\n```\n\nkeepsake"),
+    ("tildes", "keepsake\n\n~~~\nleak_me()\n~~~\n\nkeepsake"),
+    ("longer fence", "`````\n```\nleak_me()\n```\nleak_me()\n`````\nkeepsake"),
+    ("shorter closing", "````\nleak_me()\n```\nleak_me()\n````\nkeepsake"),
+    ("odd fences", "```\nleak_me()\n````\nkeepsake\n\n~~~\nleak_me()"),
+    ("unclosed fence", "keepsake\n\n```\nleak_me()\n\nleak_me()"),
+    ("info string", "``` rust ignore {.x}\nleak_me()\n```\nkeepsake"),
+    ("info string that is code", "``` leak_me()\nx\n```\nkeepsake"),
+    ("fence in a list", "- keepsake\n\n  ```\n  leak_me()\n  ```\n- keepsake"),
+    ("fence in a quote", "> keepsake\n> ```\n> leak_me()\n> ```\n\nkeepsake"),
+    ("indented fence", "   ```\n   leak_me()\n   ```\nkeepsake"),
+    ("CRLF", "keepsake\r\n\r\n```\r\nleak_me()\r\n```\r\nkeepsake"),
+    ("indented", "keepsake\n\n    leak_me()\n\n    leak_me()\n\nkeepsake"),
+    ("indented by a tab", "keepsake\n\n\tleak_me()\n\nkeepsake"),
+    ("span", "keepsake `leak_me` keepsake"),
+    ("double ticks", "keepsake ``leak_me`leak_me`` keepsake"),
+    ("span over lines", "keepsake `leak_me\nleak_me` keepsake"),
+    ("lone tick", "one ` keepsake\n\nother `leak_me` keepsake"),
+    ("escaped ticks", "\\`keepsake\\` and `leak_me`"),
+    ("html block", "<pre>\nleak_me()\n\nleak_me()\n</pre>\n\nkeepsake"),
+    ("html block with a blank line", "<div>\n<pre>\n\nleak_me()\n\n</pre>\n</div>\n\nkeepsake"),
+    ("inline html", "keepsake <code>leak_me</code> keepsake"),
+    ("inline html over a paragraph", "keepsake <kbd>leak_me</kbd> <!-- leak_me --> keepsake"),
+    ("escaped tags", "keepsake &lt;pre&gt;leak_me()&lt;/pre&gt; keepsake"),
+    ("entities that are ticks", "keepsake\n\n&#96;&#96;&#96;\nleak_me()\n&#96;&#96;&#96;"),
+    ("link title", "[keepsake](x.html \"leak_me()\")"),
+    ("reference", "[keepsake][a]\n\n[a]: x.html 'leak_me()'"),
+    ("image", "![keepsake](data:image/png;base64,leak_me)"),
+    ("table", "| keepsake | b |\n| --- | --- |\n| `leak_me` | keepsake |"),
+    ("front matter", "---\ntitle: leak_me\ncode: x\n---\n\nkeepsake"),
+    (
+        "html in a table",
+        "<table><tr><td>keepsake</td><td>\n\n```\nleak_me()\n```\n\n</td></tr></table>",
+    ),
+    ("heading", "# keepsake `leak_me`\n\nkeepsake\n===\n"),
+    ("script", "<script>\nleak_me()\n\nleak_me()\n</script>\n\nkeepsake"),
+    ("unmarked lines", "keepsake\n\nlet leak_me = 1;\nreturn leak_me();\n\nkeepsake"),
+    ("transcript", "keepsake\n\n$ leak_me --x\nleak_me\n\nkeepsake"),
+];
+
+#[test]
+fn no_form_of_markdown_lets_code_through_or_loses_prose() {
+    for (name, page) in FORMS {
+        holds(name, page.as_bytes(), "text/markdown");
+    }
+}
+
+#[test]
+fn what_is_kept_stays_markdown() {
+    let page = "# Title #\n\nSome *words* and a [link](a/b.html), a\\_b snake_case 1. x\n\n* one\n* two\n  1. deep\n\n\
+                > quoted\n\n| a | b |\n|---|---|\n| c \\| d | `e` |\n\n```sh\nls\n```\n\n1) x\n";
+    let expected = "# Title\n\nSome words and a [link](a/b.html), a_b snake_case 1. x\n\n- one\n- two\n  1. deep\n\n\
+        > quoted\n\n| a | b |\n| --- | --- |\n| c \\| d | [code] |\n\n[code removed: 1 line of bash]\n\n1. x\n";
+    assert_eq!(raw(page, "text/markdown").content, expected);
+}
+
+#[test]
+fn text_that_looks_like_markup_reads_back_as_text() {
+    for text in [
+        "\\# no heading",
+        "\\- no item",
+        "1\\. no item",
+        "a \\[b\\](c) d",
+        "\\> no quote",
+        "a \\< b &amp;lt; c",
+        "\\*\\*no\\*\\*",
+        "x \\| y",
+        "\\`no\\`",
+        "a\\\nb",
+        "[x]\\: y",
+        "\\_a\\_",
+        "\\~\\~a\\~\\~",
+        "!\\[a\\](b)",
+        "- a\n- b\n\n* c",
+        "- - a",
+        "> - a\n> - b\n>\n> c",
+        "1. a\n\n   b\n2. c",
+        "- > a\n- # b",
+        "C\\# \\#",
+    ] {
+        let once = raw(text, "text/markdown").content;
+        assert_eq!(raw(&once, "text/markdown").content, once, "{text:?}");
+    }
+}

@@ -1,0 +1,107 @@
+//! Plain text, sources, and what is no text at all.
+
+use super::*;
+
+const FORMS: &[(&str, &str)] = &[
+    ("shell", "Words keepsake here.\n\n$ leak_me --flag\nleak_me\n\nMore words keepsake."),
+    ("python", "Words keepsake here.\n\n>>> leak_me(1)\nleak_me\n\nMore words keepsake."),
+    (
+        "diff",
+        "Words keepsake here and more of them.\n\ndiff --git a/leak_me b/leak_me\n--- a/leak_me\n+++ b/leak_me\n@@ -1 +1 @@\n-leak_me\n+leak_me\n\nMore keepsake.\nAnd more keepsake of it.\nAnd more keepsake of it.\nAnd more keepsake of it.\nAnd more keepsake of it.",
+    ),
+    (
+        "trace",
+        "It broke, says keepsake.\n\nTraceback (most recent call last):\n  File \"leak_me.py\", line 1, in leak_me\nleak_meError: leak_me\n\nThat was keepsake.\nAnd more keepsake of it.\nAnd more keepsake of it.",
+    ),
+    (
+        "java trace",
+        "It broke, says keepsake.\n\nException in thread \"main\" leak_me\n\tat com.leak_me.A(A.java:1)\n\tat com.leak_me.B(B.java:2)\n\nThat was keepsake.\nAnd keepsake.\nAnd more keepsake of it.",
+    ),
+    (
+        "listing",
+        "The keepsake does it:\n\n    fn leak_me() {\n        // leak_me of the words\n        leak_me();\n    }\n\nThen keepsake.\nAnd more keepsake of it.\nAnd more keepsake of it.\nAnd more keepsake of it.\nAnd keepsake.",
+    ),
+    ("ticks", "The keepsake `leak_me()` does it."),
+    ("escaped", "The keepsake <code>leak_me()</code> does it."),
+];
+
+#[test]
+fn no_form_of_plain_text_lets_code_through_or_loses_prose() {
+    for (name, text) in FORMS {
+        holds(name, text.as_bytes(), "text/plain");
+        holds(name, text.replace('\n', "\r\n").as_bytes(), "text/plain");
+    }
+}
+
+#[test]
+fn a_body_that_is_source_by_type_is_a_notice() {
+    for declared in
+        ["text/javascript", "text/css", "text/x-python", "application/x-sh", "text/x-diff"]
+    {
+        let filtered = raw("leak_me\nThe words.\n", declared);
+        assert!(
+            filtered.content.starts_with("[source code removed: 2 lines of "),
+            "{}",
+            filtered.content
+        );
+        assert_eq!(filtered.report.code_blocks_removed, 1);
+        assert_eq!(filtered.report.bytes_stripped, 19);
+        assert!(filtered.report.warnings.contains(&"high code density detected".to_owned()));
+        assert_eq!(raw(&filtered.content, filtered.content_type).content, filtered.content);
+    }
+}
+
+#[test]
+fn a_body_that_is_source_by_its_looks_is_a_notice_whatever_its_type() {
+    let source = "use std::fs;\n\n/// Reads leak_me.\nfn leak_me() -> u32 {\n    let x = 1;\n    // words of prose\n    x + 1\n}\n";
+    for declared in ["text/plain", "application/octet-stream", ""] {
+        let filtered = raw(source, declared);
+        assert_eq!(filtered.content, "[source code removed: 7 lines]", "{declared}");
+    }
+}
+
+#[test]
+fn a_lying_type_does_not_help_code_through() {
+    let page = "<!DOCTYPE html><p>keepsake</p><pre>leak_me()</pre>";
+    for declared in ["text/plain", "application/json", "text/csv", "", "nonsense"] {
+        holds(declared, page.as_bytes(), declared);
+    }
+    let markdown = "keepsake\n\n```\nleak_me()\n```\n";
+    for declared in ["text/plain", "text/html", "", "application/octet-stream"] {
+        holds(declared, markdown.as_bytes(), declared);
+    }
+}
+
+#[test]
+fn what_is_no_text_is_refused() {
+    for (body, declared) in [
+        (&b"%PDF-1.7"[..], "text/html"),
+        (b"PK\x03\x04", "text/plain"),
+        (b"<svg xmlns='http://www.w3.org/2000/svg'><text>leak_me</text></svg>", "text/html"),
+        (b"hello", "image/svg+xml"),
+        (b"\x01\x02\x03\x04\x05\x06", "text/plain"),
+    ] {
+        let refused = filter(body, Some(declared), &ContentFilter::default(), Caps::default());
+        assert!(matches!(refused, Err(Unfit::Type { .. })), "{declared}: {refused:?}");
+    }
+}
+
+#[test]
+fn sizes_are_clamped_and_zero_is_refused() {
+    let wanted = ContentFilter { max_size: 0, ..ContentFilter::default() };
+    assert_eq!(filter(b"x", None, &wanted, Caps::default()), Err(Unfit::NoSize));
+    let wanted = ContentFilter { max_size: u32::MAX, ..ContentFilter::default() };
+    let caps = Caps { max_output_bytes: 100, ..Caps::default() };
+    let filtered = filter("words and more ".repeat(90).as_bytes(), None, &wanted, caps).unwrap();
+    assert!(filtered.content.len() <= 100 && filtered.truncated);
+}
+
+#[test]
+fn what_is_over_the_input_cap_is_not_read_and_its_block_runs_to_the_end() {
+    let page = format!("<p>keepsake</p><pre>leak_me();\n{}</pre>", "leak_me();\n".repeat(100));
+    let caps = Caps { max_input_bytes: 200, ..Caps::default() };
+    let filtered =
+        filter(page.as_bytes(), Some("text/html"), &ContentFilter::default(), caps).unwrap();
+    assert!(!filtered.content.contains(CODE) && filtered.content.contains(PROSE));
+    assert!(filtered.report.warnings.contains(&"only the first 200 bytes were read".to_owned()));
+}
