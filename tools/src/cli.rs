@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 use crate::commands::{
-    cache, check, completions, config, dead_letters, doctor, down, events, explain, holds, init,
-    migrate, path, profiles, registry, replay, reserved, rules, serve, sources, status, tail,
+    cache, check, completions, config, dead_letters, doctor, down, events, explain, filter, holds,
+    init, migrate, path, profiles, registry, replay, reserved, rules, serve, sources, status, tail,
     token, verify, version, waivers,
 };
 use crate::config::logging::LogFormat;
@@ -146,6 +146,8 @@ pub(crate) enum Command {
     /// Compare versions as an ecosystem does
     #[command(subcommand)]
     Version(version::VersionCommand),
+    /// Show what an agent would see of a page: its words, without its code
+    Filter(filter::FilterArgs),
     /// Read actor paths
     #[command(subcommand)]
     Path(path::PathCommand),

@@ -9,6 +9,7 @@ pub(crate) mod doctor;
 pub(crate) mod down;
 pub(crate) mod events;
 pub(crate) mod explain;
+pub(crate) mod filter;
 pub(crate) mod holds;
 pub(crate) mod init;
 pub(crate) mod migrate;
@@ -76,6 +77,7 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<Exit, Failure> 
         Command::Sources(args) => sources::run(context, &args),
         Command::Waivers(command) => waivers::run(context, &command),
         Command::Version(command) => version::run(context, &command),
+        Command::Filter(args) => filter::run(context, &args),
         Command::Path(command) => path::run(context, &command),
         Command::Completions(args) => completions::run(&args),
         Command::Man(args) => completions::man(context, &args),

@@ -255,6 +255,7 @@ impl<C: ArtifactCache> Downloads<C> {
                     DownloadFault::Disk(_)
                     | DownloadFault::NothingCame(_)
                     | DownloadFault::Busy
+                    | DownloadFault::NoRoom(_)
                     | DownloadFault::Stopping => {}
                 }
                 let (package, file) = (wanted.key.package(), wanted.key.file());

@@ -12,6 +12,7 @@ mod builder;
 mod charset;
 mod document;
 mod html;
+mod json;
 mod judge;
 mod kind;
 mod language;
@@ -160,16 +161,20 @@ fn pass(
         Kind::Html => html::read(text, html::Syntax::Html, wanted, tally),
         Kind::Xhtml => html::read(text, html::Syntax::Xhtml, wanted, tally),
         Kind::Markdown => markdown::read(text, wanted, tally),
-        Kind::Plain | Kind::Source(_) => {
+        Kind::Plain | Kind::Json | Kind::Source(_) => {
             let filtered = match kind {
+                Kind::Json => json::filter(text, wanted, tally),
                 Kind::Source(language) => plain::notice(text, language, wanted, tally),
                 _ => plain::filter(text, wanted, tally),
             };
+            if wanted.format == ContentFormat::Raw && kind == Kind::Json {
+                return json::written(filtered, max_size);
+            }
             if wanted.format == ContentFormat::Raw {
                 let (content, truncated) = render::plain::cut(&filtered, max_size);
                 return Written { content, truncated, joined: false };
             }
-            plain::document(&filtered)
+            if kind == Kind::Json { json::document(&filtered) } else { plain::document(&filtered) }
         }
     };
     let joined = document.mended

@@ -140,6 +140,7 @@ async fn a_configuration_file_that_is_not_there_ends_every_command_the_same_way(
         &["verify"],
         &["token", "ls"],
         &["rules", "ls"],
+        &["filter", "-"],
         &["version", "compare", "pypi", "1", "2"],
     ] {
         let ended = place.run(&[&["--config", "nowhere.yaml"], command].concat());

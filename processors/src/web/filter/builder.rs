@@ -83,10 +83,10 @@ impl<'a> Builder<'a> {
         self.document
     }
 
-    /// The title, judged like a leaf.
-    pub(super) fn title(&mut self, text: &str) {
+    /// The title, judged like a leaf. False if there is one already.
+    pub(super) fn title(&mut self, text: &str) -> bool {
         if !self.document.title.is_empty() {
-            return;
+            return text.trim().is_empty();
         }
         let words: Vec<&str> = text.split_whitespace().collect();
         let mut title = words.join(" ");
@@ -108,6 +108,7 @@ impl<'a> Builder<'a> {
         title.retain(|c| !is_odd(c));
         self.tally.kept(&title);
         self.document.title = title;
+        true
     }
 
     // --- text ---

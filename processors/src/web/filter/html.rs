@@ -14,7 +14,7 @@ use super::{document::Document, judge::Caution, tally::Tally};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Syntax {
     Html,
-    /// `<p/>` is empty.
+    /// `<p/>` is empty, and what stands in CDATA is read like the rest: feeds put HTML there.
     Xhtml,
 }
 
@@ -36,6 +36,8 @@ pub(super) fn read_as(
     wanted: &ContentFilter,
     tally: &mut Tally,
 ) -> Document {
-    let tree = guard::parse(text, syntax, tally);
+    let unwrapped = (syntax == Syntax::Xhtml && text.contains("<![CDATA["))
+        .then(|| text.replace("<![CDATA[", "").replace("]]>", ""));
+    let tree = guard::parse(unwrapped.as_deref().unwrap_or(text), syntax, tally);
     walk::walk(&tree, caution, wanted, tally)
 }

@@ -30,6 +30,7 @@ pub(super) enum Kind {
     Html,
     Xhtml,
     Markdown,
+    Json,
     Plain,
     /// Source code by its type, and of which language.
     Source(Option<&'static str>),
@@ -40,6 +41,7 @@ impl Kind {
     pub(super) const fn content_type(self) -> &'static str {
         match self {
             Self::Html | Self::Xhtml => "text/html; charset=utf-8",
+            Self::Json => "application/json; charset=utf-8",
             Self::Markdown => "text/markdown; charset=utf-8",
             Self::Plain | Self::Source(_) => "text/plain; charset=utf-8",
         }
@@ -99,8 +101,10 @@ pub(super) fn of(text: &str, declared: &Declared) -> Result<Kind, Unfit> {
         return Err(Unfit::Type { what: "an SVG picture".into() });
     }
     Ok(match essence {
-        "application/xhtml+xml" => Kind::Xhtml,
+        _ if is_json(begin) => Kind::Json,
         "text/html" => Kind::Html,
+        // Most of it is documents; what its elements are called tells what is code in them.
+        _ if is_xml(essence, begin) => Kind::Xhtml,
         _ if starts_html(begin) => Kind::Html,
         "text/markdown" | "text/x-markdown" | "text/x-web-markdown" => Kind::Markdown,
         _ => match source(essence) {
@@ -109,6 +113,17 @@ pub(super) fn of(text: &str, declared: &Declared) -> Result<Kind, Unfit> {
             None => Kind::Plain,
         },
     })
+}
+
+fn is_xml(essence: &str, text: &str) -> bool {
+    matches!(essence, "application/xml" | "text/xml")
+        || essence.ends_with("+xml")
+        || starts(text, "<?xml")
+}
+
+/// Whether a text is JSON, whatever it is called: an object or an array.
+fn is_json(text: &str) -> bool {
+    text.starts_with(['{', '[']) && serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok()
 }
 
 fn refused(essence: &str) -> Option<String> {
@@ -266,6 +281,12 @@ mod tests {
             ("x", "application/x-sh", Kind::Source(Some("bash"))),
             ("x", "text/x-something", Kind::Source(None)),
             ("x", "text/csv", Kind::Plain),
+            ("{\"a\": 1}", "text/html", Kind::Json),
+            ("{\"a\": 1}", "text/plain", Kind::Json),
+            ("[1, 2]", "", Kind::Json),
+            ("{a: 1}", "application/json", Kind::Plain),
+            ("<rss/>", "application/rss+xml", Kind::Xhtml),
+            ("<?xml version='1.0'?><feed/>", "text/plain", Kind::Xhtml),
         ] {
             assert_eq!(kind(text, declared), Ok(found), "{declared}: {text}");
         }

@@ -112,8 +112,26 @@ static ROLES: LazyLock<HashMap<LocalName, Role>> = LazyLock::new(|| {
             ],
         ),
         (Role::Image, &["img"]),
-        (Role::Code, &["pre", "xmp", "listing", "plaintext", "textarea"]),
-        (Role::Span, &["code", "samp", "kbd", "tt"]),
+        (
+            Role::Code,
+            &[
+                "pre",
+                "xmp",
+                "listing",
+                "plaintext",
+                "textarea",
+                "programlisting",
+                "screen",
+                "literallayout",
+                "synopsis",
+                "funcsynopsis",
+                "cmdsynopsis",
+                "codeblock",
+                "sourcecode",
+                "artwork",
+            ],
+        ),
+        (Role::Span, &["code", "samp", "kbd", "tt", "literal", "userinput", "computeroutput"]),
         (
             Role::Unseen,
             &[

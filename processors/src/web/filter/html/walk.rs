@@ -98,10 +98,7 @@ impl Walker<'_> {
             Role::Void => {}
             Role::Image => self.image(attributes, looks),
             Role::Unseen => self.unseen(id),
-            Role::Title => {
-                let text = self.text_of(id);
-                self.builder.title(&text);
-            }
+            Role::Title => self.title(id),
             _ if looks.hidden || looks.gutter => self.unseen(id),
             Role::Code => self.code(id, true),
             Role::Span => self.code(id, false),
@@ -186,6 +183,17 @@ impl Walker<'_> {
         self.builder.caution = entered.caution;
     }
 
+    /// The first title is that of the page; feeds have one more for each entry.
+    fn title(&mut self, id: Id) {
+        let text = self.text_of(id);
+        if self.builder.title(&text) {
+            return;
+        }
+        let kind = self.builder.begin(LeafKind::Heading(2));
+        self.builder.text(&text);
+        self.builder.begin(kind);
+    }
+
     // --- what does not stay ---
 
     fn unseen(&mut self, id: Id) {
@@ -193,8 +201,7 @@ impl Walker<'_> {
         let mut at = self.tree.first(id);
         while let Some(child) = at {
             if matches!(self.tree.data(child), Data::Element { role: Role::Title, .. }) {
-                let text = self.text_of(child);
-                self.builder.title(&text);
+                self.title(child);
             } else {
                 let tally = &mut *self.builder.tally;
                 if let Data::Text(text) = self.tree.data(child) {

@@ -261,6 +261,15 @@ proptest! {
     }
 
     #[test]
+    fn filtering_json_again_changes_nothing(
+        strings in prop::collection::vec((soup(TEXT), soup(HTML)), 0..4),
+        max_size in 1_u32..4000,
+    ) {
+        let body = serde_json::to_string(&strings).unwrap();
+        laws(&body, "application/json", max_size)?;
+    }
+
+    #[test]
     fn no_bytes_make_it_panic(body in prop::collection::vec(any::<u8>(), 0..300), max_size in 1_u32..300) {
         for declared in ["text/html", "text/markdown", "text/plain", ""] {
             let wanted = ContentFilter { max_size, ..ContentFilter::default() };

@@ -105,3 +105,35 @@ fn what_is_over_the_input_cap_is_not_read_and_its_block_runs_to_the_end() {
     assert!(!filtered.content.contains(CODE) && filtered.content.contains(PROSE));
     assert!(filtered.report.warnings.contains(&"only the first 200 bytes were read".to_owned()));
 }
+
+#[test]
+fn json_keeps_its_shape_and_loses_the_code_in_its_strings() {
+    let body = r#"{"title": "The keepsake", "n": [1, true, null], "html": "<p>keepsake</p><pre>leak_me()</pre>",
+        "snippet": "fn leak_me() {\n    let x = 1;\n    return x;\n}", "text": "Use `leak_me()` as keepsake.",
+        "nested": {"a \"quoted\" name": ["$ leak_me --x", "\u003ccode\u003eleak_me\u003c/code\u003e keepsake"]}}"#;
+    for declared in ["application/json", "text/plain", "application/vnd.api+json", ""] {
+        holds(declared, body.as_bytes(), declared);
+    }
+    let filtered = raw(body, "application/json");
+    let value: serde_json::Value = serde_json::from_str(&filtered.content).unwrap();
+    assert_eq!(value["n"], serde_json::json!([1, true, null]));
+    assert_eq!(value["html"], "keepsake\n[code removed: 1 line]");
+    assert_eq!(value["snippet"], "[source code removed: 4 lines]");
+    assert_eq!(value["text"], "Use [code] as keepsake.");
+    assert_eq!(value["nested"]["a \"quoted\" name"][1], "[code] keepsake");
+    assert_eq!(filtered.content_type, "application/json; charset=utf-8");
+}
+
+#[test]
+fn a_feed_and_a_book_in_xml_are_read_by_their_elements() {
+    let feed = "<?xml version='1.0'?><rss><channel><title>Feed</title><script/><item><title>A keepsake</title>\
+        <description><![CDATA[<p>keepsake</p><pre>leak_me()</pre>]]></description></item></channel></rss>";
+    let book = "<?xml version='1.0'?><!DOCTYPE book><chapter><title>A keepsake</title><para>keepsake \
+        <literal>leak_me</literal></para><programlisting>leak_me()</programlisting><anchor/><para>keepsake</para></chapter>";
+    for (body, declared) in
+        [(feed, "application/rss+xml"), (book, "application/xml"), (book, "text/plain")]
+    {
+        holds(declared, body.as_bytes(), declared);
+    }
+    assert!(raw(feed, "text/xml").content.contains("<h2>A keepsake</h2>"));
+}
