@@ -10,6 +10,7 @@
 
 mod builder;
 mod charset;
+mod describe;
 mod document;
 mod html;
 mod json;

@@ -26,6 +26,12 @@ pub(crate) struct FilterArgs {
     /// At most so many bytes are printed
     #[arg(long, value_name = "BYTES", default_value_t = ContentFilter::default().max_size)]
     max_size: u32,
+    /// Describe what items of an API take and give, in words
+    #[arg(long)]
+    transform_apis: bool,
+    /// Describe what examples do, in words
+    #[arg(long)]
+    transform_examples: bool,
 }
 
 /// A format by its name on the command line.
@@ -59,6 +65,8 @@ pub(crate) fn run(context: &Context, args: &FilterArgs) -> Result<Exit, Failure>
             Shape::Summary => ContentFormat::Summary,
         },
         max_size: args.max_size,
+        transform_apis: args.transform_apis,
+        transform_examples: args.transform_examples,
         ..ContentFilter::default()
     };
     let filtered = filter(&body, declared, &wanted, Caps::MOST).map_err(|unfit| refused(&unfit))?;

@@ -142,6 +142,12 @@ impl<'a> Builder<'a> {
         self.n_breaks += 1;
     }
 
+    /// Whether what is under way names what follows it: a heading or a term.
+    pub(super) fn is_naming(&self) -> bool {
+        matches!(self.kind, LeafKind::Heading(_))
+            || self.containers.last().is_some_and(|held| held.container == Container::Term)
+    }
+
     /// The words that follow are marked.
     pub(super) fn mark(&mut self, mark: Inline) {
         self.marks.push(mark);

@@ -105,11 +105,13 @@ pub(super) fn of(text: &str, declared: &Declared) -> Result<Kind, Unfit> {
         "text/html" => Kind::Html,
         // Most of it is documents; what its elements are called tells what is code in them.
         _ if is_xml(essence, begin) => Kind::Xhtml,
-        _ if starts_html(begin) => Kind::Html,
+        _ if starts_page(begin) => Kind::Html,
+        // Many of these begin with HTML.
         "text/markdown" | "text/x-markdown" | "text/x-web-markdown" => Kind::Markdown,
         _ => match source(essence) {
             Some(kind) => kind,
             None if looks_like_markdown(text) => Kind::Markdown,
+            None if starts_html(begin) => Kind::Html,
             None => Kind::Plain,
         },
     })
@@ -178,6 +180,12 @@ fn behind_prologue(mut text: &str) -> &str {
 
 fn starts_svg(text: &str) -> bool {
     starts(behind_prologue(text), "<svg")
+}
+
+/// Whether a text begins as only a whole page does.
+fn starts_page(text: &str) -> bool {
+    let begin = behind_prologue(text);
+    ["<!doctype html", "<html", "<head", "<body"].iter().any(|prefix| starts(begin, prefix))
 }
 
 fn starts_html(text: &str) -> bool {
@@ -270,6 +278,9 @@ mod tests {
             ("  <!-- x --><html>", "", Kind::Html),
             ("hello", "text/html; charset=utf-8", Kind::Html),
             ("hello", "Text/Markdown", Kind::Markdown),
+            ("<h1>a</h1>\n\n    b", "text/markdown", Kind::Markdown),
+            ("<h1>a</h1>\n\n```\nb\n```", "text/plain", Kind::Markdown),
+            ("<html>\n```\nb\n```", "text/markdown", Kind::Html),
             ("a\n```\nb\n```", "text/plain", Kind::Markdown),
             ("hello", "text/plain", Kind::Plain),
             ("hello", "application/octet-stream", Kind::Plain),

@@ -15,6 +15,7 @@ pub(super) struct Tally {
     span_bytes: u64,
     /// Scripts, styles and what else no reader sees.
     unseen_bytes: u64,
+    n_transformed: u32,
     code_chars: u64,
     kept_chars: u64,
     warnings: Vec<String>,
@@ -38,6 +39,11 @@ impl Tally {
     /// Something went that readers do not see.
     pub(super) const fn unseen(&mut self, text: &str) {
         self.unseen_bytes += text.len() as u64;
+    }
+
+    /// What went is described in words.
+    pub(super) const fn transformed(&mut self) {
+        self.n_transformed = self.n_transformed.saturating_add(1);
     }
 
     /// Text stays.
@@ -71,7 +77,7 @@ impl Tally {
         FilterReport {
             code_blocks_removed: self.n_blocks.saturating_add(self.n_spans),
             bytes_stripped: self.block_bytes + self.span_bytes + self.unseen_bytes,
-            transformations: 0,
+            transformations: self.n_transformed,
             warnings: self.warnings,
         }
     }

@@ -10,6 +10,7 @@ use super::{
 };
 use crate::web::filter::{
     builder::{Builder, Strip},
+    describe,
     document::{Container, Document, LeafKind},
     judge::{self, Caution},
     language, placeholder,
@@ -29,7 +30,9 @@ pub(super) fn walk(
     let strip = Strip { blocks: wanted.strip_code_blocks, spans: wanted.strip_inline_code };
     let mut builder = Builder::new(strip, 4096, tally);
     builder.caution = caution;
-    let mut walker = Walker { tree, strip, builder, entered: Vec::new(), scratch: String::new() };
+    let transform = Transform { apis: wanted.transform_apis, examples: wanted.transform_examples };
+    let (entered, scratch) = (Vec::new(), String::new());
+    let mut walker = Walker { tree, strip, transform, builder, entered, scratch };
     let mut at = tree.first(ROOT);
     while let Some(id) = at {
         if walker.enter(id)
@@ -46,9 +49,17 @@ pub(super) fn walk(
 struct Walker<'a> {
     tree: &'a Tree,
     strip: Strip,
+    transform: Transform,
     builder: Builder<'a>,
     entered: Vec<Entered>,
     scratch: String,
+}
+
+/// What is described in words.
+#[derive(Clone, Copy)]
+struct Transform {
+    apis: bool,
+    examples: bool,
 }
 
 /// What is to be undone when an element ends.
@@ -235,7 +246,15 @@ impl Walker<'_> {
             return;
         }
         self.builder.tally.block(code);
-        let words = placeholder::block(placeholder::n_lines(code), self.language(id));
+        let (n_lines, language) = (placeholder::n_lines(code), self.language(id));
+        let described =
+            Some(code).filter(|_| self.transform.apis).and_then(describe::signature).or_else(
+                || self.transform.examples.then(|| describe::example(code, n_lines, language)),
+            );
+        if described.is_some() {
+            self.builder.tally.transformed();
+        }
+        let words = described.unwrap_or_else(|| placeholder::block(n_lines, language));
         self.builder.note(LeafKind::Text, &words);
     }
 
@@ -249,7 +268,14 @@ impl Walker<'_> {
             self.builder.text(" ");
         }
         self.builder.tally.span(code);
-        self.builder.text(placeholder::SPAN);
+        let describes = self.transform.apis && self.builder.is_naming();
+        match Some(code).filter(|_| describes).and_then(describe::signature) {
+            Some(words) => {
+                self.builder.tally.transformed();
+                self.builder.text(&words);
+            }
+            None => self.builder.text(placeholder::SPAN),
+        }
         if code.ends_with(char::is_whitespace) {
             self.builder.text(" ");
         }
