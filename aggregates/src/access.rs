@@ -29,6 +29,12 @@ pub enum Scope {
     RulesWrite,
     /// Issue and revoke tokens.
     TokensWrite,
+    /// Advance the epoch, drive the clock.
+    NexusWrite,
+    /// See accounts.
+    MintRead,
+    /// Grant spark.
+    MintWrite,
     /// Install Python packages.
     RegistryPypi,
     /// Install npm packages.
@@ -43,7 +49,7 @@ pub enum Scope {
 
 impl Scope {
     /// All scopes.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 15] = [
         Self::Admin,
         Self::EventsRead,
         Self::ProjectionsRead,
@@ -51,6 +57,9 @@ impl Scope {
         Self::RulesRead,
         Self::RulesWrite,
         Self::TokensWrite,
+        Self::NexusWrite,
+        Self::MintRead,
+        Self::MintWrite,
         Self::RegistryPypi,
         Self::RegistryNpm,
         Self::RegistryCargo,
@@ -68,6 +77,9 @@ impl Scope {
             Self::RulesRead => "rules:read",
             Self::RulesWrite => "rules:write",
             Self::TokensWrite => "tokens:write",
+            Self::NexusWrite => "nexus:write",
+            Self::MintRead => "mint:read",
+            Self::MintWrite => "mint:write",
             Self::RegistryPypi => "registry:pypi",
             Self::RegistryNpm => "registry:npm",
             Self::RegistryCargo => "registry:cargo",

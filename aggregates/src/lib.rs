@@ -8,4 +8,6 @@ pub mod bridge;
 
 pub mod access;
 pub mod log;
+pub mod mint;
+pub mod nexus;
 pub mod registry;

@@ -20,6 +20,8 @@ pub mod wait;
 pub mod events;
 pub mod health;
 pub mod metrics;
+pub mod mint;
+pub mod nexus;
 pub mod openapi;
 pub mod packages;
 pub mod projections;

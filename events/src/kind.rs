@@ -7,7 +7,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{access, codec::CodecFault, log, registry};
+use crate::{access, codec::CodecFault, log, mint, nexus, registry};
 
 /// A part of Weir with the same name in every crate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -129,7 +129,15 @@ impl Kind {
 
 /// Every kind this build knows, by code.
 pub fn table() -> impl Iterator<Item = &'static KindInfo> {
-    [log::Event::TABLE, access::Event::TABLE, registry::Event::TABLE].into_iter().flatten()
+    [
+        log::Event::TABLE,
+        access::Event::TABLE,
+        nexus::Event::TABLE,
+        mint::Event::TABLE,
+        registry::Event::TABLE,
+    ]
+    .into_iter()
+    .flatten()
 }
 
 #[cfg(test)]
@@ -147,6 +155,8 @@ mod tests {
         for (events, subsystem) in [
             (log::Event::TABLE, Subsystem::Log),
             (access::Event::TABLE, Subsystem::Access),
+            (nexus::Event::TABLE, Subsystem::Nexus),
+            (mint::Event::TABLE, Subsystem::Mint),
             (registry::Event::TABLE, Subsystem::Registry),
         ] {
             for info in events {

@@ -14,6 +14,8 @@ pub mod upcast;
 
 pub mod access;
 pub mod log;
+pub mod mint;
+pub mod nexus;
 pub mod registry;
 pub mod web;
 

@@ -13,6 +13,8 @@ use weir_events::{
     codec::{self, EventSet},
     kind::{self, Kind},
     log::{self, DeadLetterRedelivered, ReplayCancelled, ReplayRequested},
+    mint::{self, SparkGranted, SparkReleased, SparkReserved, SparkTransferred},
+    nexus::{self, ClockDriven, ClockSet, CycleStarted, EpochAdvanced, Pace},
     position::Position,
     registry::{
         self, CacheEvicted, CachePurged, CacheStored, Ecosystem, EvictionCause, Mask,
@@ -151,6 +153,34 @@ fn samples() -> Vec<codec::Encoded> {
             cause: SessionEnd::SignedOut,
         }
         .into(),
+    ];
+    let (ann, transfer) = ("ann".to_owned(), "00ff".repeat(16));
+    let nexus_events: [nexus::Event; 4] = [
+        EpochAdvanced { from: 2, to: 3, reason: "rehearsed".to_owned() }.into(),
+        ClockSet {
+            pace: Pace::Wall { tick_micros: 1_000_000 },
+            ticks_per_cycle: 256,
+            since: Timestamp::from_micros(1_795_824_000_123_456),
+            tick: 512,
+            cycle: 3,
+        }
+        .into(),
+        ClockDriven { ticks: 7 }.into(),
+        CycleStarted { cycle: 4, tick: 768, epoch: 3, after: Some(3) }.into(),
+    ];
+    let mint_events: [mint::Event; 4] = [
+        SparkGranted { account: ann.clone(), amount: 100, reason: "a new month".to_owned() }.into(),
+        SparkReserved { account: ann.clone(), transfer: transfer.clone(), amount: 4 }.into(),
+        SparkTransferred {
+            transfer: transfer.clone(),
+            from: ann.clone(),
+            to: mint::TREASURY.to_owned(),
+            amount: 2,
+            tax: 1,
+            reserved: 4,
+        }
+        .into(),
+        SparkReleased { account: ann, transfer, reserved: 4 }.into(),
     ];
     let source = "osv".to_owned();
     let registry_events: [registry::Event; 34] = [
@@ -338,6 +368,8 @@ fn samples() -> Vec<codec::Encoded> {
         .iter()
         .map(|e| encode(e.encode()))
         .chain(access_events.iter().map(|e| encode(e.encode())))
+        .chain(nexus_events.iter().map(|e| encode(e.encode())))
+        .chain(mint_events.iter().map(|e| encode(e.encode())))
         .chain(registry_events.iter().map(|e| encode(e.encode())))
         .collect()
 }

@@ -252,7 +252,7 @@ impl Outbound {
 
     /// Waits for room for a page that did not come this way, where it needs some.
     pub(crate) async fn room(&self, size_bytes: u64) -> Option<Room> {
-        if size_bytes <= SMALL_PAGE_BYTES as u64 {
+        if size_bytes <= SMALL_PAGE_BYTES {
             return None;
         }
         // Nobody closes it.

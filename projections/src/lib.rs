@@ -10,6 +10,7 @@ pub mod query;
 
 pub mod access;
 pub mod log;
+pub mod mint;
 pub mod registry;
 
 mod decode;
@@ -22,6 +23,7 @@ pub fn all() -> Vec<Arc<dyn Projection>> {
     vec![
         Arc::new(log::causation::Causation),
         Arc::new(access::api_tokens::ApiTokens),
+        Arc::new(mint::accounts::Accounts),
         Arc::new(registry::block_log::BlockLog),
         Arc::new(registry::blocked_packages::BlockedPackages),
         Arc::new(registry::custom_rules::CustomRules),

@@ -13,6 +13,7 @@ use crate::{
 const VERSIONS: &[(&str, i32, &str)] = &[
     ("causation", 1, "29c9187dfd5b2225"),
     ("api_tokens", 2, "50d86a7951d50f50"),
+    ("accounts", 1, "592366779cb46fd5"),
     ("block_log", 2, "50c5fd79a078fe1e"),
     ("blocked_packages", 1, "e30166e7aa1855cc"),
     ("custom_rules", 1, "91dd26dffd5a07ac"),

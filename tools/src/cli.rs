@@ -6,8 +6,8 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::commands::{
     cache, check, completions, config, dead_letters, doctor, down, events, explain, filter, holds,
-    init, migrate, path, profiles, registry, replay, reserved, rules, serve, sources, status, tail,
-    token, verify, version, waivers,
+    init, migrate, mint, nexus, path, profiles, registry, replay, reserved, rules, serve, sources,
+    status, tail, token, verify, version, waivers,
 };
 use crate::config::logging::LogFormat;
 use crate::exit;
@@ -148,6 +148,12 @@ pub(crate) enum Command {
     Version(version::VersionCommand),
     /// Show what an agent would see of a page: its words, without its code
     Filter(filter::FilterArgs),
+    /// See the world's time, and advance it: epochs, cycles, ticks
+    #[command(subcommand)]
+    Nexus(nexus::NexusCommand),
+    /// See accounts, and grant spark
+    #[command(subcommand)]
+    Mint(mint::MintCommand),
     /// Read actor paths
     #[command(subcommand)]
     Path(path::PathCommand),

@@ -13,6 +13,8 @@ pub(crate) mod filter;
 pub(crate) mod holds;
 pub(crate) mod init;
 pub(crate) mod migrate;
+pub(crate) mod mint;
+pub(crate) mod nexus;
 pub(crate) mod path;
 pub(crate) mod postgres;
 pub(crate) mod profiles;
@@ -70,6 +72,8 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<Exit, Failure> 
         Command::Check(args) => check::run(context, &args),
         Command::Cache(command) => cache::run(context, &command),
         Command::Holds(command) => holds::run(context, &command),
+        Command::Nexus(command) => nexus::run(context, &command),
+        Command::Mint(command) => mint::run(context, &command),
         Command::Profiles(command) => profiles::run(context, &command),
         Command::Registry(command) => registry::run(context, &command),
         Command::Reserved(command) => reserved::run(context, &command),

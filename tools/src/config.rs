@@ -18,6 +18,7 @@ pub(crate) mod licences;
 pub(crate) mod log;
 pub(crate) mod logging;
 pub(crate) mod lookalikes;
+pub(crate) mod nexus;
 pub(crate) mod policy;
 pub(crate) mod profiles;
 pub(crate) mod reaction;
@@ -50,6 +51,7 @@ pub(crate) struct Config {
     pub(crate) policy: policy::Policy,
     pub(crate) sources: sources::Sources,
     pub(crate) cache: cache::Cache,
+    pub(crate) nexus: nexus::Nexus,
     pub(crate) database: database::Database,
     pub(crate) log: log::Log,
     pub(crate) logging: logging::Logging,
@@ -73,6 +75,7 @@ pub(crate) const SECTIONS: &[Section] = &[
     sources::Blocklist::SECTION,
     cache::Cache::SECTION,
     cache::Redis::SECTION,
+    nexus::Nexus::SECTION,
     database::Database::SECTION,
     log::Log::SECTION,
     logging::Logging::SECTION,

@@ -37,4 +37,10 @@ needs! {
     RulesWrite = Some(Scope::RulesWrite);
     /// See, issue and revoke tokens.
     TokensWrite = Some(Scope::TokensWrite);
+    /// Advance the epoch, drive the clock.
+    NexusWrite = Some(Scope::NexusWrite);
+    /// See accounts.
+    MintRead = Some(Scope::MintRead);
+    /// Grant spark.
+    MintWrite = Some(Scope::MintWrite);
 }

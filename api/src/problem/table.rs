@@ -76,6 +76,8 @@ problems! {
         "No profile has this name. GET /api/registry/profiles lists those there are.";
     NO_SUCH_RESERVATION NOT_FOUND "no_such_reservation" "The name is not reserved"
         "No name was reserved here in this spelling. GET /api/registry/reserved lists them; those of the configuration are released there.";
+    NO_SUCH_ACCOUNT NOT_FOUND "no_such_account" "There is no such account"
+        "Nothing was ever granted to an account of this name. GET /api/mint/accounts lists those there are.";
     NOTHING_CALLED_SO NOT_FOUND "nothing_called_so" "Nothing is called so"
         "No advisory that is known now has this id or alias, and no rule in force has this id. GET /api/registry/explain names what is said against a version.";
     METHOD_NOT_ALLOWED METHOD_NOT_ALLOWED "method_not_allowed" "The method does not exist here"
@@ -100,6 +102,8 @@ problems! {
         "A waiver has this id already. Ids are made by Weir; ask again.";
     SECOND_PERSON CONFLICT "second_person" "A second person has to say yes"
         "Who asked for a waiver that needs a second person cannot grant it, with any of the tokens of that name. Ask somebody who has a token of another name.";
+    CLOCK_NOT_DRIVEN CONFLICT "clock_not_driven" "The clock cannot be driven"
+        "Ticks follow the wall clock. Only where the configuration says `nexus.clock: driven` does somebody move them on.";
     CURSOR_EXPIRED GONE "cursor_expired" "The cursor is older than what is kept"
         "Events up to this position were archived. Start again from the oldest event that is kept, which the detail names.";
     CURSOR_OF_ANOTHER_LIFE GONE "cursor_of_another_life" "The cursor is from another life of the log"
@@ -126,6 +130,12 @@ problems! {
         "No package of this ecosystem can be called so, or there are too many reserved names; the detail says which. Nothing was changed.";
     CHECK_REFUSED UNPROCESSABLE_ENTITY "check_refused" "The file cannot be read"
         "What was sent to be checked is no file of its kind, or names too much; the detail says what and where.";
+    EPOCH_REFUSED UNPROCESSABLE_ENTITY "epoch_refused" "The world's time cannot be set so"
+        "The epoch only advances, a clock is only driven on, and somebody says why: `errors` names the field. Nothing was changed.";
+    GRANT_REFUSED UNPROCESSABLE_ENTITY "grant_refused" "The grant makes no sense"
+        "The grant has the right shape, but not a meaning: `errors` names the field. Nothing was granted.";
+    INSUFFICIENT_SPARK UNPROCESSABLE_ENTITY "insufficient_spark" "There is too little spark"
+        "The account cannot pay for this. An operator grants spark with POST /api/mint/grants or `weir mint grant`.";
     TOKEN_REFUSED UNPROCESSABLE_ENTITY "token_refused" "The token cannot be issued"
         "What was asked for is no token: `errors` names the field. Nothing was issued.";
     POSITION_REFUSED UNPROCESSABLE_ENTITY "position_refused" "The position is not in the log"

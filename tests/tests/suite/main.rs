@@ -18,6 +18,8 @@ mod disk_full;
 mod first_minute;
 mod log;
 mod metrics;
+mod mint;
+mod nexus;
 mod projections;
 mod registry;
 mod replay;

@@ -12,6 +12,9 @@ export const SCOPES: readonly { name: string; what: string }[] = [
   { name: "projections:read", what: "see projections" },
   { name: "projections:write", what: "replay projections, redeliver dead letters" },
   { name: "tokens:write", what: "see, issue and revoke tokens" },
+  { name: "nexus:write", what: "advance the epoch, drive the clock" },
+  { name: "mint:read", what: "see accounts" },
+  { name: "mint:write", what: "grant spark" },
   { name: "admin", what: "everything" },
 ];
 

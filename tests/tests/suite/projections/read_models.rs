@@ -3,6 +3,7 @@
 use weir_events::{
     access::{self, TokenIssued, TokenRevoked},
     codec::EventSet,
+    mint::{self, SparkGranted, SparkReleased, SparkReserved, SparkTransferred},
     position::Position,
     registry::{
         self, Ecosystem, Mask, MetadataFiltered, PackageAllowed, Rule, RuleAdded, RuleChanged,
@@ -51,6 +52,26 @@ fn rule(id: &str, versions: &str) -> Rule {
         versions: versions.to_owned(),
         reason: "not reviewed".to_owned(),
         mask: Mask::Hide,
+    }
+}
+
+/// One of four steps in the life of two accounts.
+fn paid(n: u64) -> mint::Event {
+    let (account, transfer) = (format!("a{}", n % 2), (n / 8).to_string());
+    match n % 8 / 2 {
+        0 => SparkGranted { account, amount: 100, reason: "a new month".to_owned() }.into(),
+        1 => SparkReserved { account, transfer, amount: 5 }.into(),
+        2 if n.is_multiple_of(2) => SparkReleased { account, transfer, reserved: 5 }.into(),
+        2 => SparkTransferred {
+            transfer,
+            from: account,
+            to: mint::TREASURY.to_owned(),
+            amount: 2,
+            tax: 1,
+            reserved: 5,
+        }
+        .into(),
+        _ => SparkGranted { account, amount: n, reason: "more".to_owned() }.into(),
     }
 }
 
@@ -443,6 +464,7 @@ async fn every_read_model_is_the_same_rebuilt_in_large_batches_as_lived_in_small
         let listed: registry::Event = BlocklistRuleAdded { rule: rule("b", "*") }.into();
         last = last.max(append(&stage, STREAM, &[listed]).await);
         last = last.max(append(&stage, WAIVERS, &[waived(n)]).await);
+        last = last.max(append(&stage, "mint/ann", &[paid(n)]).await);
     }
     all_reach(&stage, last).await;
     for projection in all() {

@@ -121,9 +121,8 @@ async fn a_crowd_that_asks_for_one_large_file_makes_one_fetch_and_all_have_it_in
     let downloads = (0..n).map(|_| async {
         let request = weir.client.request("GET", &path, &[]).timeout(Duration::from_mins(20));
         let response = request.send().await.expect("an answer");
-        if response.status() != 200 {
-            panic!("{}: {:?}", response.status(), response.text().await);
-        }
+        let status = response.status();
+        assert!(status == 200, "{status}: {:?}", response.text().await);
         assert_eq!(response.content_length(), Some(size as u64));
         let (mut body, mut at) = (response.bytes_stream(), 0);
         while let Some(piece) = body.next().await {

@@ -14,6 +14,7 @@ use weir_log::{Log, LogOptions};
 use weir_processors::access::Tokens;
 use weir_processors::clock::{Clock as _, SystemClock};
 use weir_processors::door::Door;
+use weir_processors::nexus;
 use weir_processors::registry::expiry;
 use weir_processors::sealer;
 use weir_projections::engine::{Engine, EngineOptions};
@@ -91,6 +92,7 @@ impl Parts {
             sealer::start(&door, data_dir.seal_key()?, options.partition_events, &work);
             sources::start(&config.sources, data_dir, &door, &engine, &work)?;
             expiry::start(&door, &work)?;
+            nexus::start(&door, config.nexus.schedule(), &work)?;
         }
         let tokens = Tokens::new(door.clone());
         let packages = if role.serves() {

@@ -1,0 +1,3 @@
+//! Read models about accounts.
+
+pub mod accounts;
