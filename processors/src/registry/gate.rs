@@ -53,9 +53,6 @@ pub trait Voice: Send + Sync + 'static {
     /// An answer with this text, one or more lines, in whose reason phrase or headers the reason
     /// stands, for clients that show nothing else.
     fn say(status: StatusCode, text: &str, reason: &str) -> Answer;
-
-    /// The status of an answer to who has used up a quota.
-    const USED_UP: StatusCode = StatusCode::TOO_MANY_REQUESTS;
 }
 
 /// Plain text, and the reason as the reason phrase: what pip, uv, cargo and go print.

@@ -14,9 +14,6 @@ const VERSION: HeaderName = HeaderName::from_static("docker-distribution-api-ver
 pub struct Errors;
 
 impl Voice for Errors {
-    // skopeo asks again and again after a 429, and says nothing.
-    const USED_UP: StatusCode = StatusCode::FORBIDDEN;
-
     fn say(status: StatusCode, text: &str, reason: &str) -> Answer {
         let code = match status.as_u16() {
             401 => "UNAUTHORIZED",

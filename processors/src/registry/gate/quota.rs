@@ -5,7 +5,7 @@ use weir_aggregates::registry::{
     dossier::Dossier,
     verdict::{Objection, Verdict},
 };
-use weir_events::position::Position;
+use weir_events::{position::Position, registry::Ecosystem};
 
 use super::{Artifact, Gate, Otherwise, POSITION, Voice};
 use crate::{
@@ -43,9 +43,19 @@ impl<C: ArtifactCache, V: Voice> Gate<C, V> {
         let told = objection.to_string();
         let seconds = refusal.retry_after(self.ledger.now());
         let text = format!("{told}\nagain in {seconds} seconds\nrecorded as event {at}");
-        let answer = V::say(V::USED_UP, &text, &told).with(POSITION, at.into());
-        let says_when = V::USED_UP == StatusCode::TOO_MANY_REQUESTS && !asking.sleeps;
+        let status = used_up(self.ecosystem);
+        let answer = V::say(status, &text, &told).with(POSITION, at.into());
+        let says_when = status == StatusCode::TOO_MANY_REQUESTS && !asking.sleeps;
         let retry_after = || HeaderValue::from(seconds);
         Err(Box::new(if says_when { answer.with(RETRY_AFTER, retry_after()) } else { answer }))
+    }
+}
+
+/// The status of an answer to who has used up a quota. Clients that ask again and again after a 429,
+/// half a minute and longer, and say nothing meanwhile, are told that it is forbidden: npm, cargo, skopeo.
+const fn used_up(ecosystem: Ecosystem) -> StatusCode {
+    match ecosystem {
+        Ecosystem::Pypi | Ecosystem::Go => StatusCode::TOO_MANY_REQUESTS,
+        Ecosystem::Npm | Ecosystem::Cargo | Ecosystem::Docker => StatusCode::FORBIDDEN,
     }
 }
