@@ -31,7 +31,7 @@ use std::borrow::Cow;
 use weir_events::web::content::{ContentFilter, ContentFormat, FilterReport};
 
 use self::{
-    document::{Block, Container},
+    document::{Block, Container, Document, Leaf, LeafKind},
     kind::Kind,
     tally::Tally,
 };
@@ -117,7 +117,7 @@ pub fn filter(
 }
 
 /// Filters until filtering again changes nothing: half a sentence may look like code, and so may
-/// two paragraphs that stand in one cell of a Markdown table.
+/// two lines that stand in one heading or cell of Markdown.
 fn filter_text(
     text: &str,
     kind: Kind,
@@ -178,8 +178,7 @@ fn pass(
             if kind == Kind::Json { json::document(&filtered) } else { plain::document(&filtered) }
         }
     };
-    let joined = document.mended
-        || kind == Kind::Markdown && document.blocks.contains(&Block::Open(Container::Table));
+    let joined = document.mended || kind == Kind::Markdown && joins_lines(&document);
     let (content, truncated) = match (wanted.format, kind) {
         (ContentFormat::Structured, _) => render::structured::write(&document, max_size),
         (ContentFormat::Summary, _) => render::summary::write(&document, max_size),
@@ -187,4 +186,16 @@ fn pass(
         (ContentFormat::Raw, _) => render::html::write(&document, max_size),
     };
     Written { content, truncated, joined }
+}
+
+/// Whether Markdown has no way to keep lines apart that are apart in the document: a cell is one
+/// line, and so is a heading.
+fn joins_lines(document: &Document) -> bool {
+    document.blocks.iter().any(|block| match block {
+        Block::Open(Container::Table) => true,
+        Block::Leaf(leaf @ Leaf { kind: LeafKind::Heading(_), .. }) => {
+            document.plain(leaf).contains(['\n', '\r'])
+        }
+        _ => false,
+    })
 }

@@ -183,14 +183,12 @@ impl Writer<'_> {
         let mut end = text.len();
         while let Some(room) = max_size.checked_sub(written + 1) {
             end = words(&text, end.min(room));
+            let part = text.get(..end).unwrap_or_default().trim_end();
+            // By itself: what the line begins with is no part of the text.
+            let mut line = String::with_capacity(part.len());
+            escape(part, Place::Flow, false, None, &mut line);
             self.out.truncate(written);
-            escape(
-                text.get(..end).unwrap_or_default().trim_end(),
-                Place::Flow,
-                false,
-                None,
-                &mut self.out,
-            );
+            self.out.push_str(&line);
             match (self.out.len() + 1).checked_sub(max_size) {
                 _ if end == 0 => break,
                 None | Some(0) => {

@@ -87,3 +87,35 @@ fn text_that_looks_like_markup_reads_back_as_text() {
         assert_eq!(raw(&once, "text/markdown").content, once, "{text:?}");
     }
 }
+
+#[test]
+fn a_heading_may_end_in_hashes_wherever_its_lines_broke() {
+    for (text, expected) in [
+        ("# _<br>#https://a.b/c?d=e# ", "# \\_ \\#https://a.b/c?d=e#\n"),
+        ("# a<br>#", "# a \\#\n"),
+        ("# a \\#", "# a \\#\n"),
+        ("# a#", "# a#\n"),
+        ("# \\# \\##", "# \\# \\##\n"),
+        ("a<br>\n\\##\n===", "# a \\##\n"),
+        ("# a<br>- b<br>1. d", "# a - b 1. d\n"),
+        // Two lines of prose, and one line of code.
+        ("# `# <br> 1words:**[a](b)||- ", "# [code]\n"),
+    ] {
+        let once = raw(text, "text/markdown").content;
+        assert_eq!(once, expected, "{text:?}");
+        assert_eq!(raw(&once, "text/markdown").content, once, "{text:?}");
+    }
+}
+
+#[test]
+fn an_item_that_is_cut_stays_the_text_it_was() {
+    for (text, max_size, expected) in [
+        ("- \\- some more words", 13, "- \\- some\n"),
+        ("- 1\\. some more words", 14, "- 1\\. some\n"),
+        ("- \\> some more words", 13, "- \\> some\n"),
+        ("> \\+ some more words", 13, "> \\+ some\n"),
+    ] {
+        let wanted = ContentFilter { max_size, ..ContentFilter::default() };
+        assert_eq!(filtered(text.as_bytes(), "text/markdown", &wanted).content, expected);
+    }
+}

@@ -58,7 +58,11 @@ pub(super) fn escape(
             }
             _ => out.push(c),
         }
-        before = Some(if c == '\r' { '\n' } else { c });
+        before = Some(match c {
+            '\n' | '\r' if place == Place::Flow => '\n',
+            '\n' | '\r' => ' ',
+            c => c,
+        });
     }
 }
 
