@@ -25,3 +25,4 @@ mod registry;
 mod replay;
 mod sse;
 mod statements;
+mod web;

@@ -1,0 +1,4 @@
+//! The web gateway: what agents see of pages.
+
+mod command;
+mod corpus;
