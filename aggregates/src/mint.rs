@@ -3,9 +3,12 @@
 //! The rule: nothing is owed that was not set aside before, and nothing is set aside that is not there.
 //! What a request costs is known when it is over, so the most it may cost is set aside, tax included;
 //! then that much or less is paid, once, and the rest is free again. A transfer has one id: settling
-//! or releasing it again changes nothing.
+//! or releasing it again changes nothing, and nothing is set aside again for what is over.
 
-use std::collections::BTreeMap;
+use std::{
+    collections::{BTreeMap, BTreeSet, VecDeque},
+    sync::Arc,
+};
 
 use weir_events::{
     kind::Subsystem,
@@ -22,6 +25,9 @@ pub const MAX_BALANCE: u64 = 1 << 53;
 
 /// What may be set aside at once, of one account.
 pub const MAX_RESERVATIONS: usize = 1_024;
+
+/// How many transfers that are over an account remembers: the last ones.
+pub const MAX_OVER: usize = 4_096;
 
 /// The machine of one account.
 #[derive(Debug)]
@@ -59,6 +65,34 @@ pub struct State {
     pub balance: u64,
     /// What is set aside, by transfer.
     reserved: BTreeMap<String, u64>,
+    /// What was settled or released last.
+    over: Over,
+}
+
+/// The last transfers that are over, [`MAX_OVER`] of them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct Over {
+    in_order: VecDeque<Arc<str>>,
+    all: BTreeSet<Arc<str>>,
+}
+
+impl Over {
+    fn has(&self, transfer: &str) -> bool {
+        self.all.contains(transfer)
+    }
+
+    fn remember(&mut self, transfer: &str) {
+        let transfer: Arc<str> = transfer.into();
+        if !self.all.insert(Arc::clone(&transfer)) {
+            return;
+        }
+        self.in_order.push_back(transfer);
+        if self.in_order.len() > MAX_OVER
+            && let Some(oldest) = self.in_order.pop_front()
+        {
+            self.all.remove(&oldest);
+        }
+    }
 }
 
 impl State {
@@ -177,8 +211,12 @@ impl Machine for Account {
                 let (needed, free) = (tax.with(*amount), state.free());
                 if account == TREASURY {
                     Decision::refuse(Refusal::Treasury)
-                } else if needed == 0 || state.reserved.contains_key(transfer) {
-                    // What costs nothing needs nothing; what is set aside already is.
+                } else if needed == 0
+                    || state.reserved.contains_key(transfer)
+                    || state.over.has(transfer)
+                {
+                    // What costs nothing needs nothing; what is set aside already is, and what is
+                    // over is asked for by a message that came twice.
                     Decision::nothing()
                 } else if needed > free {
                     Decision::refuse(Refusal::Insufficient { needed, free })
@@ -223,11 +261,13 @@ impl Machine for Account {
             }
             Event::SparkTransferred(paid) => {
                 state.reserved.remove(&paid.transfer);
+                state.over.remember(&paid.transfer);
                 let owed = paid.amount.saturating_add(paid.tax);
                 state.balance = state.balance.saturating_sub(owed);
             }
             Event::SparkReleased(released) => {
                 state.reserved.remove(&released.transfer);
+                state.over.remember(&released.transfer);
             }
         }
     }
@@ -339,6 +379,28 @@ mod tests {
         assert_eq!(done(&mut state, &reserve("one more", 1)), None);
     }
 
+    #[test]
+    fn what_is_over_is_neither_set_aside_nor_paid_again() {
+        let mut state = State::default();
+        assert_eq!(done(&mut state, &grant(MAX_BALANCE)), None);
+        for (transfer, owed) in [("paid", 3), ("released", 0)] {
+            assert_eq!(done(&mut state, &reserve(transfer, 3)), None);
+            assert_eq!(done(&mut state, &settle(transfer, owed)), None);
+            let before = state.clone();
+            for again in [reserve(transfer, 3), settle(transfer, 3)] {
+                assert_eq!(Account::decide(&state, &again, &NOW), Decision::nothing());
+                assert_eq!(done(&mut state, &again), None);
+            }
+            assert_eq!(state, before, "{transfer}");
+        }
+        for nth in 0..=MAX_OVER {
+            assert_eq!(done(&mut state, &reserve(&nth.to_string(), 1)), None);
+            assert_eq!(done(&mut state, &settle(&nth.to_string(), 1)), None);
+        }
+        assert_eq!((state.over.in_order.len(), state.over.all.len()), (MAX_OVER, MAX_OVER));
+        assert!(!state.over.has("0") && state.over.has("1"), "the oldest is forgotten first");
+    }
+
     proptest! {
         #[test]
         fn no_order_of_commands_spends_what_is_not_there(
@@ -359,11 +421,14 @@ mod tests {
                 }
                 prop_assert!(state.set_aside() <= state.balance);
             }
-            let mut paid = 0;
+            let (mut paid, mut transfers) = (0, BTreeSet::new());
             for event in &history {
                 match event {
                     Event::SparkGranted(grant) => granted += grant.amount,
-                    Event::SparkTransferred(charge) => paid += charge.amount + charge.tax,
+                    Event::SparkTransferred(charge) => {
+                        paid += charge.amount + charge.tax;
+                        prop_assert!(transfers.insert(&charge.transfer), "paid once");
+                    }
                     _ => {}
                 }
             }
