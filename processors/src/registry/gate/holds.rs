@@ -32,7 +32,7 @@ impl<C: ArtifactCache, V: Voice> Gate<C, V> {
         let mut waiting = None;
         while let Some((question, known)) = self.open(&judged, artifact, caller).await? {
             let answered = known.answer.is_some();
-            if answered || !self.wait(&mut waiting, &known.hold.id).await? {
+            if answered || !self.wait(&mut waiting, &known.hold.id, caller).await? {
                 return Err(self.held(&judged, artifact, &question, &known, caller).await);
             }
             // An answer may be a waiver too, and what else came in meanwhile counts as well.
@@ -67,9 +67,14 @@ impl<C: ArtifactCache, V: Voice> Gate<C, V> {
 
     /// Waits for an answer, if requests wait and there is a place; says whether there is one. All
     /// questions of a request share its time.
-    async fn wait(&self, waiting: &mut Option<Waiting>, hold: &str) -> Result<bool, Otherwise> {
+    async fn wait(
+        &self,
+        waiting: &mut Option<Waiting>,
+        hold: &str,
+        caller: &Caller,
+    ) -> Result<bool, Otherwise> {
         if waiting.is_none() {
-            *waiting = self.patience.begin();
+            *waiting = self.patience.begin(caller.token().unwrap_or_default());
         }
         let Some(waiting) = waiting else { return Ok(false) };
         match waiting.wait(self.policy.answered(hold)).await {
