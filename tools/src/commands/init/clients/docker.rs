@@ -160,18 +160,37 @@ fn without(text: &str, name: &str, entry: &str) -> Result<String, String> {
     }
     let (_, found) = list(text, name)?;
     let Some(found) = found else { return Ok(text.to_owned()) };
-    for own in [member(name, entry, true), member(name, entry, false)] {
-        if found.entries.len() == 1 && text.contains(&own) {
-            return Ok(text.replacen(&own, "", 1));
-        }
-    }
     let quoted = json!(entry).to_string();
-    let words = [format!("{quoted}, "), format!(", {quoted}"), quoted];
-    let Some(words) = words.into_iter().find(|words| found.text.contains(words)) else {
-        return Ok(text.to_owned());
+    let Some(at) = found.text.find(&quoted) else { return Ok(text.to_owned()) };
+    // The whole member where it stands as it was put in, otherwise only the entry.
+    let own = member(name, entry, true);
+    let own = own.trim_end();
+    let start = (found.at + found.text.len()).checked_sub(own.len());
+    let start = start.filter(|start| text.get(*start..).is_some_and(|rest| rest.starts_with(own)));
+    let out = match start {
+        Some(start) => cut(text, start, own.len(), ""),
+        None => cut(text, found.at + at, quoted.len(), " "),
     };
-    let (before, rest) = text.split_at(found.at);
-    Ok(format!("{before}{}", rest.replacen(&words, "", 1)))
+    serde_json::from_str::<BTreeMap<String, &RawValue>>(&out).map_err(|fault| {
+        format!("take {entry} out of `{name}` by hand, as it left no JSON: {fault}")
+    })?;
+    Ok(out)
+}
+
+/// A text without a part of it, and without the comma that stands behind it, or else before it. `gap`:
+/// what was put in behind the comma.
+fn cut(text: &str, at: usize, len: usize, gap: &str) -> String {
+    let (before, after) = (&text[..at], &text[at + len..]);
+    if let Some(after) = after.trim_start().strip_prefix(',') {
+        let after = after.strip_prefix(gap).unwrap_or_else(|| after.trim_start());
+        return format!("{before}{after}");
+    }
+    match before.trim_end().strip_suffix(',') {
+        Some(before) => format!("{before}{after}"),
+        // It stood alone: so does the line's end that was put in with a member.
+        None if gap.is_empty() => format!("{before}{}", after.strip_prefix('\n').unwrap_or(after)),
+        None => format!("{before}{after}"),
+    }
 }
 
 fn same(one: &str, other: &str) -> bool {
@@ -206,6 +225,66 @@ mod tests {
         assert_eq!(out, "{\"registry-mirrors\": [\"https://a.example\"]}");
         let slash = "{\"registry-mirrors\": [\"http://127.0.0.1:7400/\"]}";
         assert_eq!(with(slash, MIRRORS, BASE).unwrap(), slash);
+    }
+
+    #[test]
+    fn lists_are_taken_out_in_any_order_whatever_was_written_around_them() {
+        let base = "http://weir.example:7400";
+        let orders = [[0, 1], [1, 0]];
+        let texts = [
+            "",
+            "{}",
+            "{\n}\n",
+            "{\n  \"debug\": true\n}\n",
+            "{ \"a\": [1, 2] , \"b\": {} }",
+            "{\"registry-mirrors\": [\n  \"https://a.example\"\n]}",
+            "{\"insecure-registries\": [], \"z\": \"x,\"}",
+        ];
+        let mut n_cases = 0;
+        for (text, puts, takes) in texts
+            .iter()
+            .flat_map(|text| orders.map(|puts| (*text, puts)))
+            .flat_map(|(text, puts)| orders.map(|takes| (text, puts, takes)))
+        {
+            let lists = wanted(base);
+            let mut put = text.to_owned();
+            for at in puts {
+                put = with(&put, lists[at].0, &lists[at].1).unwrap();
+            }
+            let end = put.rfind('}').unwrap();
+            let (inner, close) = put.split_at(end);
+            let behind = format!("{},\n  \"behind\": 1\n{close}", inner.trim_end());
+            let before = put.replacen('{', "{\n  \"before\": true,", 1);
+            let both = behind.replacen('{', "{\n  \"before\": true ,", 1);
+            // As another program would write it.
+            let tidied: Value = serde_json::from_str(&both).unwrap();
+            let pretty = serde_json::to_string_pretty(&tidied).unwrap();
+            for written in [put.clone(), behind, before, both, pretty] {
+                let mut out = written.clone();
+                for at in takes {
+                    out = without(&out, lists[at].0, &lists[at].1).unwrap();
+                }
+                let mut left: Value = serde_json::from_str(&out).unwrap();
+                let mut kept: Value = serde_json::from_str(&written).unwrap();
+                for (list, entry) in &lists {
+                    for value in [&mut left, &mut kept] {
+                        let Some(entries) = value.get_mut(list) else { continue };
+                        entries.as_array_mut().unwrap().retain(|other| other != entry);
+                        if entries == &json!([]) {
+                            value.as_object_mut().unwrap().remove(*list);
+                        }
+                    }
+                }
+                assert_eq!(left, kept, "{written} became {out}");
+                assert!(!out.contains("weir.example"), "{written} became {out}");
+                n_cases += 1;
+            }
+        }
+        assert_eq!(n_cases, texts.len() * 4 * 5);
+        let list =
+            "{\"registry-mirrors\": [\n  \"https://a.example\",\n  \"http://127.0.0.1:7400\"\n]}";
+        let out = without(list, MIRRORS, BASE).unwrap();
+        assert_eq!(out, "{\"registry-mirrors\": [\n  \"https://a.example\"\n]}");
     }
 
     #[test]
