@@ -18,11 +18,13 @@ const TAGS: [&str; 14] = [
     "iframe",
     "svg",
 ];
+const ENDS: [&str; 3] = [">", "&gt;", "&amp;gt;"];
 const MAX_TAG_BYTES: usize = 400;
 
 /// Finds them, in order. `ticks`: whether single backticks are marks.
 pub(super) fn find(text: &str, ticks: bool) -> Vec<Removal> {
     let mut found = Vec::new();
+    let mut open = Open::default();
     let bytes = text.as_bytes();
     let mut at = 0;
     while let Some(step) = bytes
@@ -42,7 +44,7 @@ pub(super) fn find(text: &str, ticks: bool) -> Vec<Removal> {
                     None
                 }
             }
-            _ => tag(text, start),
+            _ => tag(text, start, &mut open),
         };
         match end {
             Some(end) => {
@@ -107,8 +109,13 @@ fn span(text: &str, start: usize, run: usize) -> Option<usize> {
     None
 }
 
+/// The elements of which no end stands in what is left of a text: it is not looked for again, or a text of
+/// nothing but beginnings took the square of its length.
+#[derive(Default)]
+struct Open([bool; TAGS.len()]);
+
 /// The end of an escaped element of code, or of a tag that carries attributes.
-fn tag(text: &str, start: usize) -> Option<usize> {
+fn tag(text: &str, start: usize, open_ended: &mut Open) -> Option<usize> {
     let rest = text.get(start..)?;
     let (open, name) = opened(rest)?;
     let name_end =
@@ -117,19 +124,27 @@ fn tag(text: &str, start: usize) -> Option<usize> {
     if name.is_empty() {
         return None;
     }
-    let (inside, closing) = [">", "&gt;", "&amp;gt;"]
-        .iter()
-        .filter_map(|end| behind.find(end).map(|at| (at, end.len())))
-        .min()?;
+    let near = within(behind, MAX_TAG_BYTES + ENDS.map(str::len).into_iter().max().unwrap_or(0));
+    let (inside, closing) =
+        ENDS.iter().filter_map(|end| near.find(end).map(|at| (at, end.len()))).min()?;
     if MAX_TAG_BYTES < inside {
         return None;
     }
     let tag_end = start + open + name.len() + inside + closing;
-    if TAGS.iter().any(|tag| tag.eq_ignore_ascii_case(name)) {
-        return Some(element_end(text, tag_end, name).unwrap_or(tag_end));
+    let known = TAGS.iter().zip(&mut open_ended.0).find(|(tag, _)| tag.eq_ignore_ascii_case(name));
+    if let Some((_, is_open)) = known {
+        let end = if *is_open { None } else { element_end(text, tag_end, name) };
+        *is_open = end.is_none();
+        return Some(end.unwrap_or(tag_end));
     }
     let attributes = behind.get(..inside)?;
     attributes.contains('=').then_some(tag_end)
+}
+
+/// The beginning of a text, of so many bytes at most.
+fn within(text: &str, max: usize) -> &str {
+    let mut ends = (0..=max.min(text.len())).rev();
+    ends.find_map(|end| text.get(..end)).unwrap_or_default()
 }
 
 /// What stands behind `<`, however often it was escaped, and where.
@@ -155,7 +170,7 @@ fn element_end(text: &str, from: usize, name: &str) -> Option<usize> {
         let behind = rest.get(here..)?;
         if behind.get(..name.len()).is_some_and(|word| word.eq_ignore_ascii_case(name)) {
             let behind = behind.get(name.len()..)?;
-            for end in [">", "&gt;", "&amp;gt;"] {
+            for end in ENDS {
                 if behind.trim_start().starts_with(end) {
                     let blanks = behind.len() - behind.trim_start().len();
                     return Some(from + here + name.len() + blanks + end.len());
@@ -203,5 +218,24 @@ mod tests {
         ] {
             assert_eq!(without(text), left, "{text}");
         }
+    }
+
+    #[test]
+    fn beginnings_without_an_end_are_looked_at_once() {
+        // Each takes minutes where every beginning is searched to the end of the text.
+        for (beginning, times, n_found) in [
+            ("<a", 1 << 20, 0),
+            ("&lt;a", 1 << 19, 0),
+            ("<pre>", 400_000, 400_000),
+            ("&lt;code&gt;", 200_000, 200_000),
+            ("<PRE>/pre ", 200_000, 200_000),
+        ] {
+            assert_eq!(find(&beginning.repeat(times), true).len(), n_found, "{beginning}");
+        }
+        // What ends before another begins is no matter of that one.
+        assert_eq!(without("<pre>a</pre> <code>b <pre>c</pre>"), "[code] [code]b [code]");
+        let long = format!("<div a='{}'>", "é".repeat(196));
+        assert_eq!(without(&long), "[code]");
+        assert_ne!(without(&format!("<div a='{}'>", "é".repeat(198))), "[code]");
     }
 }
