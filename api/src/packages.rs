@@ -1,7 +1,7 @@
 //! Packages over HTTP, in the words of package clients: pip and uv print the reason phrase of a
 //! refusal and nothing else, so that is where the reason stands. What is answered is the plugin's.
 
-use std::{sync::Arc, time::Duration};
+use std::{future::pending, pin::pin, sync::Arc, time::Duration};
 
 use axum::{
     Router,
@@ -18,12 +18,18 @@ use http::{
 };
 use hyper::ext::ReasonPhrase;
 use percent_encoding::percent_decode_str;
-use tokio::sync::OwnedSemaphorePermit;
+use tokio::sync::{
+    OwnedSemaphorePermit,
+    broadcast::{self, error::RecvError},
+};
 use weir_aggregates::access::Scope;
 use weir_events::timestamp::Timestamp;
-use weir_processors::registry::{
-    answer::{Answer, Body},
-    plugin::{Asked, Bodies, RegistryPlugin},
+use weir_processors::{
+    access::Revoked,
+    registry::{
+        answer::{Answer, Body},
+        plugin::{Asked, Bodies, RegistryPlugin},
+    },
 };
 
 use crate::{
@@ -78,6 +84,8 @@ async fn serve<P: RegistryPlugin>(
     let public_url = state.settings().public_url.as_deref();
     let base = base(public_url, client(state, &parts), &parts.headers);
     let refusal = |problem| refusal(plugin, &problem, &base);
+    // First the ear, then the question: a revocation in between is heard.
+    let mut revocations = state.revocations();
     let principal = match installer(state, &parts, scope).await {
         Ok(principal) => principal,
         Err(problem) => return refusal(problem),
@@ -107,7 +115,37 @@ async fn serve<P: RegistryPlugin>(
         body: &body,
         as_of,
     };
-    plugin.answer(&asked, &principal.caller()).await
+    let caller = principal.caller();
+    let answer = pin!(plugin.answer(&asked, &caller));
+    tokio::select! {
+        biased;
+        // Some wait long for their answer: for a person's word, or for the upstream.
+        () = revoked(&mut revocations, principal.token_id.as_deref()) => {
+            match installer(state, &parts, scope).await {
+                Ok(_) => plugin.say(StatusCode::UNAUTHORIZED, GONE, GONE),
+                Err(problem) => self::refusal(plugin, &problem, &base),
+            }
+        }
+        answer = answer => answer,
+    }
+}
+
+/// What is told where a token ends while its request is answered, and nothing more is known.
+const GONE: &str = "the token may have been revoked meanwhile; ask again";
+
+/// Waits until a token is revoked, or may have been; for ever, where there is none.
+async fn revoked(revocations: &mut broadcast::Receiver<Revoked>, token_id: Option<&str>) {
+    let Some(token_id) = token_id else { return pending().await };
+    loop {
+        match revocations.recv().await {
+            Ok(Revoked::Token(id)) if *id == *token_id => return,
+            Ok(Revoked::Token(_) | Revoked::Session(_)) => {}
+            // Ours may have been among those that were missed.
+            Ok(Revoked::Perhaps) | Err(RecvError::Lagged(_)) => return,
+            // Nothing is followed any more, as the process stops.
+            Err(RecvError::Closed) => return pending().await,
+        }
+    }
 }
 
 /// Takes the body of a request where its plugin takes any. It keeps its room until the last one who

@@ -210,3 +210,31 @@ async fn who_waits_for_a_person_hears_the_answer_at_once_and_pip_gets_the_file()
     assert!(tail.status.success(), "{}", said(&tail));
     assert_eq!(String::from_utf8_lossy(&tail.stdout).lines().count(), told.len());
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_token_that_is_revoked_while_it_waits_for_a_person_gets_nothing() {
+    let place = Place::on_a_test_database().await.upstream(&upstream());
+    let place = place.setting("policy: {holds: {wait: 2m}}");
+    let weir = place.start(Part::Up).await;
+    let wheel = wheel(&weir.client).await;
+    let (robot, _) = agent(&weir, &["new-package"]).await;
+    let waiting = tokio::spawn({
+        let wheel = wheel.clone();
+        async move { robot.get(&wheel).await }
+    });
+    deadline::until("a person is asked", async || {
+        let pending = holds(&weir.client, "?state=pending").await;
+        if pending.len() == 1 { Ok(()) } else { Err(pending) }
+    })
+    .await;
+    let tokens = weir.client.get("/api/tokens").await.expect(200).json();
+    let mut tokens = tokens["tokens"].as_array().expect("tokens").iter();
+    let token = tokens.find(|token| token["name"] == "robot").expect("its token");
+    let token = token["id"].as_str().expect("an id");
+    let since = Instant::now();
+    weir.client.delete(&format!("/api/tokens/{token}")).await;
+    waiting.await.expect("an answer").has(401);
+    assert!(since.elapsed() < deadline::promise(Duration::from_secs(1)), "{:?}", since.elapsed());
+    let passed = events(&weir.client, "PackageAllowed").await;
+    assert!(passed.is_empty(), "{passed:?}");
+}
