@@ -7,6 +7,7 @@ pub mod access;
 pub mod caller;
 pub mod clock;
 pub mod door;
+mod due;
 pub mod nexus;
 pub mod outbound;
 pub mod registry;
