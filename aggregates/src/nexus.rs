@@ -26,6 +26,9 @@ pub const TICK_MICROS: RangeInclusive<u64> = 1_000..=86_400_000_000;
 /// How many ticks a cycle may have.
 pub const TICKS_PER_CYCLE: RangeInclusive<u32> = 1..=1_000_000;
 
+/// By how much the epoch advances at once: it never goes back, so a slip must not use it up.
+pub const MAX_EPOCHS: u32 = 100;
+
 /// The machine of the world's time.
 #[derive(Debug)]
 pub struct Nexus;
@@ -139,6 +142,16 @@ pub enum Refusal {
         /// What was asked for.
         to: u32,
     },
+    /// So far at once is a slip.
+    #[error(
+        "the epoch is {now}, advances by at most {MAX_EPOCHS} at once and never goes back: {to} is too far"
+    )]
+    TooFar {
+        /// The epoch now.
+        now: u32,
+        /// What was asked for.
+        to: u32,
+    },
     /// Nobody says why.
     #[error("a reason has 1 to {MAX_REASON_CHARS} characters and no control characters")]
     BadReason,
@@ -171,6 +184,8 @@ impl Machine for Nexus {
                 let printable = !reason.chars().any(char::is_control) && !reason.trim().is_empty();
                 if *to <= state.epoch {
                     Decision::refuse(Refusal::NotAfter { now: state.epoch, to: *to })
+                } else if to - state.epoch > MAX_EPOCHS {
+                    Decision::refuse(Refusal::TooFar { now: state.epoch, to: *to })
                 } else if !printable || n_chars > MAX_REASON_CHARS {
                     Decision::refuse(Refusal::BadReason)
                 } else {

@@ -90,7 +90,7 @@ async fn show(
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct EpochRequest {
-    /// The epoch; later than the one that is.
+    /// The epoch; later than the one that is, by at most 100.
     epoch: u32,
     /// Why: 1 to 500 characters.
     reason: String,
@@ -148,7 +148,9 @@ impl From<Refusal> for Problem {
     fn from(refusal: Refusal) -> Self {
         let words = refusal.to_string();
         match refusal {
-            Refusal::NotAfter { .. } => Self::of_field(&EPOCH_REFUSED, "epoch", words),
+            Refusal::NotAfter { .. } | Refusal::TooFar { .. } => {
+                Self::of_field(&EPOCH_REFUSED, "epoch", words)
+            }
             Refusal::BadReason => Self::of_field(&EPOCH_REFUSED, "reason", words),
             Refusal::BadTicks => Self::of_field(&EPOCH_REFUSED, "ticks", words),
             Refusal::NotDriven | Refusal::BadSchedule => Self::new(&CLOCK_NOT_DRIVEN, words),
