@@ -1,3 +1,4 @@
 //! The web gateway.
 
 pub mod content;
+pub mod request;
