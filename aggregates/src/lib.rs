@@ -11,3 +11,4 @@ pub mod log;
 pub mod mint;
 pub mod nexus;
 pub mod registry;
+pub mod web;

@@ -7,7 +7,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{access, codec::CodecFault, log, mint, nexus, registry};
+use crate::{access, codec::CodecFault, log, mint, nexus, registry, web};
 
 /// A part of Weir with the same name in every crate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -135,6 +135,7 @@ pub fn table() -> impl Iterator<Item = &'static KindInfo> {
         nexus::Event::TABLE,
         mint::Event::TABLE,
         registry::Event::TABLE,
+        web::Event::TABLE,
     ]
     .into_iter()
     .flatten()

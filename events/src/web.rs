@@ -1,4 +1,279 @@
-//! The web gateway.
+//! The web gateway: what agents asked of the outside, what became of it, what it cost.
+//! Streams: `web/agent/<agent>/<cycle>` (quota, reservations and requests of one agent and cycle),
+//! `web/cache/<key>` (append-only), `web/reports`, and those of [`rule`].
 
 pub mod content;
 pub mod request;
+pub mod rule;
+
+use serde::{Deserialize, Serialize};
+
+use self::{
+    content::{ContentFilter, FilterReport},
+    request::{AgentId, ApiInteractionKind, Cost, Hash256, HttpMethod, PortalReport},
+    rule::DomainRuleUpdated,
+};
+use crate::{
+    codec::events,
+    stream::{StreamName, StreamNameFault},
+};
+
+/// The stream of the reports.
+pub const REPORTS: &str = "web/reports";
+
+/// The stream of one agent in one cycle.
+pub fn agent_stream(agent: &AgentId, cycle: u64) -> Result<StreamName, StreamNameFault> {
+    StreamName::new(format!("web/agent/{agent}/{cycle}"))
+}
+
+/// The stream of what is cached under one key.
+pub fn cache_stream(key: &Hash256) -> Result<StreamName, StreamNameFault> {
+    StreamName::new(format!("web/cache/{key}"))
+}
+
+events! {
+    /// Events of subsystem `web` (range 0x6000).
+    Event {
+        /// A request was admitted: its quota and its spark are reserved, and nothing has left yet.
+        0x6000 v 1 WebRequestSubmitted,
+        /// A request was answered, by the outside or from the cache.
+        0x6001 v 1 WebRequestCompleted,
+        /// A request was refused.
+        0x6002 v 1 WebRequestBlocked,
+        /// A request was admitted, and came to nothing.
+        0x6003 v 1 WebRequestFailed,
+        /// Code was taken out of a page, or there is something to say about it.
+        0x6010 v 1 ContentFiltered,
+        /// A request was answered from the cache.
+        0x6020 v 1 WebCacheHit,
+        /// A filtered page was cached.
+        0x6021 v 1 WebCacheStored,
+        /// A filtered page was forgotten.
+        0x6022 v 1 WebCacheEvicted,
+        /// From now on a pattern of hosts means something else, or nothing.
+        0x6030 v 1 DomainRuleUpdated,
+        /// An agent asked for more than its quota, for the first time in a cycle.
+        0x6040 v 1 QuotaExhausted,
+        /// What a cycle added up to.
+        0x6050 v 1 PortalReportPublished,
+    }
+}
+
+/// What every event about a request says of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Asked {
+    /// The request's own id.
+    pub request: Hash256,
+    /// Who asked.
+    pub agent: AgentId,
+    /// The address as it was sent, without user name and password.
+    pub url: String,
+    /// The method.
+    pub method: HttpMethod,
+    /// Why the agent asks.
+    pub purpose: String,
+    /// The cycle it is counted in.
+    pub cycle: u64,
+    /// The tick it came in.
+    pub tick: u64,
+}
+
+/// A request was admitted.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WebRequestSubmitted {
+    /// The request.
+    pub asked: Asked,
+    /// What kind of interaction it is.
+    pub interaction: ApiInteractionKind,
+    /// What is cached of it, by all who ask for the same.
+    pub key: Hash256,
+    /// What is to be done to the page.
+    pub filter: ContentFilter,
+    /// The epoch by which it was judged.
+    pub epoch: u32,
+    /// How many requests the cycle has.
+    pub quota: u32,
+    /// The transfer that pays for it: SHA-256 of the request's id and `cost`.
+    pub transfer: Hash256,
+    /// The most it may cost.
+    pub reserved: Cost,
+}
+
+/// A request was answered.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WebRequestCompleted {
+    /// The request.
+    pub asked: Asked,
+    /// The status of the answer.
+    pub status: u16,
+    /// The type of the content, as the agent gets it.
+    pub content_type: String,
+    /// The content, by its BLAKE3 in the content store.
+    pub content: Hash256,
+    /// How many bytes it has.
+    pub content_size: u64,
+    /// Whether nothing left for it.
+    pub cached: bool,
+    /// What it cost, without the tax.
+    pub cost: Cost,
+    /// The tax on that, in spark.
+    pub tax: u64,
+    /// What was done to the page.
+    pub filtered: FilterReport,
+    /// The hosts that were contacted for it, in order.
+    pub hosts: Vec<String>,
+    /// The agent is to pause this many ticks: the outside said it asks too often.
+    pub back_off: Option<u64>,
+}
+
+/// A request was refused.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WebRequestBlocked {
+    /// The request.
+    pub asked: Asked,
+    /// The code of the error on the wire.
+    pub code: u16,
+    /// The error's name.
+    pub error: String,
+    /// Why.
+    pub reason: String,
+    /// The host that was refused, where it was one.
+    pub domain: Option<String>,
+    /// What it cost all the same: a request that was led astray by a redirect has left.
+    pub cost: Cost,
+    /// The tax on that, in spark.
+    pub tax: u64,
+    /// The hosts that were contacted before.
+    pub hosts: Vec<String>,
+}
+
+/// A request was admitted, and came to nothing.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WebRequestFailed {
+    /// The request.
+    pub asked: Asked,
+    /// The code of the error on the wire.
+    pub code: u16,
+    /// The error's name.
+    pub error: String,
+    /// What went wrong.
+    pub reason: String,
+    /// What it cost, without the tax.
+    pub cost: Cost,
+    /// The tax on that, in spark.
+    pub tax: u64,
+    /// The hosts that were contacted.
+    pub hosts: Vec<String>,
+}
+
+/// Code was taken out of a page, or there is something to say about it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ContentFiltered {
+    /// The request it was for.
+    pub request: Hash256,
+    /// Who asked.
+    pub agent: AgentId,
+    /// The cycle.
+    pub cycle: u64,
+    /// What was done.
+    pub report: FilterReport,
+}
+
+/// A request was answered from the cache.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WebCacheHit {
+    /// The request.
+    pub request: Hash256,
+    /// Who asked.
+    pub agent: AgentId,
+    /// The cycle.
+    pub cycle: u64,
+    /// The page.
+    pub key: Hash256,
+    /// The rendering of it.
+    pub variant: Hash256,
+}
+
+/// A filtered page was cached.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WebCacheStored {
+    /// The page: SHA-256 of the address without fragment, the method and the body.
+    pub key: Hash256,
+    /// The rendering: SHA-256 of the filter and its version.
+    pub variant: Hash256,
+    /// Whose it is, where it is not shared.
+    pub owner: Option<AgentId>,
+    /// The address.
+    pub url: String,
+    /// The method.
+    pub method: HttpMethod,
+    /// The status of the answer.
+    pub status: u16,
+    /// The type of the content.
+    pub content_type: String,
+    /// The content, by its BLAKE3 in the content store.
+    pub content: Hash256,
+    /// How many bytes it has.
+    pub content_size: u64,
+    /// What was done to the page.
+    pub filtered: FilterReport,
+    /// The first words of the page, for those who search: its title, where it has one.
+    pub title: Option<String>,
+    /// The request that fetched it.
+    pub request: Hash256,
+    /// The cycle it was stored in.
+    pub cycle: u64,
+    /// For how many cycles it may be shown: while the cycle is before `cycle + ttl`.
+    pub ttl: u32,
+}
+
+/// Why a page was forgotten.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum WebEvictionCause {
+    /// Its time had come.
+    Expired,
+    /// Something newer took its place in a full cache.
+    Space,
+    /// An operator said so.
+    Purged,
+}
+
+/// A filtered page was forgotten.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WebCacheEvicted {
+    /// The page.
+    pub key: Hash256,
+    /// The rendering.
+    pub variant: Hash256,
+    /// Whose it was.
+    pub owner: Option<AgentId>,
+    /// Why.
+    pub cause: WebEvictionCause,
+    /// The cycle.
+    pub cycle: u64,
+}
+
+/// An agent asked for more than its quota.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct QuotaExhausted {
+    /// Who.
+    pub agent: AgentId,
+    /// The cycle.
+    pub cycle: u64,
+    /// The tick.
+    pub tick: u64,
+    /// How many requests it has used.
+    pub used: u32,
+    /// How many it has.
+    pub max: u32,
+}
+
+/// What a cycle added up to.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PortalReportPublished {
+    /// The report.
+    pub report: PortalReport,
+    /// SHA-256 over the request log and the cache at the cycle's end, in canonical order.
+    pub state_hash: Hash256,
+}

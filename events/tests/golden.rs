@@ -35,6 +35,14 @@ use weir_events::{
         sync::{SyncFailed, SyncRequested, SyncStarted, SyncSucceeded},
     },
     timestamp::Timestamp,
+    web::{
+        self, Asked, ContentFiltered, PortalReportPublished, QuotaExhausted, WebCacheEvicted,
+        WebCacheHit, WebCacheStored, WebEvictionCause, WebRequestBlocked, WebRequestCompleted,
+        WebRequestFailed, WebRequestSubmitted,
+        content::{ContentFilter, FilterReport},
+        request::{AgentId, ApiInteractionKind, Cost, Hash256, HttpMethod, PortalReport, TopUser},
+        rule::{Action, DomainRule, DomainRuleUpdated},
+    },
 };
 
 fn folder() -> PathBuf {
@@ -119,6 +127,124 @@ fn profile() -> Profile {
         severity_floor: Some(Severity::Low),
         ..Profile::default()
     }
+}
+
+fn web_events() -> Vec<web::Event> {
+    let hash = |byte: u8| Hash256::new([byte; 32]);
+    let agent = AgentId::new([0xa9; 32]);
+    let asked = Asked {
+        request: hash(1),
+        agent,
+        url: "https://docs.rs/six?q=7#top".to_owned(),
+        method: HttpMethod::Get,
+        purpose: "learn how six counts".to_owned(),
+        cycle: 3,
+        tick: 777,
+    };
+    let report = FilterReport {
+        code_blocks_removed: 2,
+        bytes_stripped: 140,
+        transformations: 1,
+        warnings: vec!["high code density detected".to_owned()],
+    };
+    let hosts = vec!["docs.rs".to_owned()];
+    let rule = DomainRule {
+        pattern: "docs.rs".to_owned(),
+        action: Action::Allow,
+        category: "documentation".to_owned(),
+        reason: "documentation of crates".to_owned(),
+    };
+    vec![
+        WebRequestSubmitted {
+            asked: asked.clone(),
+            interaction: ApiInteractionKind::RestGet,
+            key: hash(2),
+            filter: ContentFilter::default(),
+            epoch: 3,
+            quota: 5,
+            transfer: hash(3),
+            reserved: Cost::GET,
+        }
+        .into(),
+        WebRequestCompleted {
+            asked: asked.clone(),
+            status: 200,
+            content_type: "text/html; charset=utf-8".to_owned(),
+            content: hash(4),
+            content_size: 1_234,
+            cached: false,
+            cost: Cost::GET,
+            tax: 1,
+            filtered: report.clone(),
+            hosts: hosts.clone(),
+            back_off: Some(2),
+        }
+        .into(),
+        WebRequestBlocked {
+            asked: asked.clone(),
+            code: 0x0702,
+            error: "DomainBlocked".to_owned(),
+            reason: "`github.com` is blocked: code".to_owned(),
+            domain: Some("github.com".to_owned()),
+            cost: Cost::FAILED,
+            tax: 1,
+            hosts: hosts.clone(),
+        }
+        .into(),
+        WebRequestFailed {
+            asked,
+            code: 0x0703,
+            error: "Timeout".to_owned(),
+            reason: "the outside did not answer within 10000 ms".to_owned(),
+            cost: Cost::FAILED,
+            tax: 1,
+            hosts,
+        }
+        .into(),
+        ContentFiltered { request: hash(1), agent, cycle: 3, report: report.clone() }.into(),
+        WebCacheHit { request: hash(1), agent, cycle: 3, key: hash(2), variant: hash(5) }.into(),
+        WebCacheStored {
+            key: hash(2),
+            variant: hash(5),
+            owner: Some(agent),
+            url: "https://docs.rs/six?q=7".to_owned(),
+            method: HttpMethod::Get,
+            status: 200,
+            content_type: "text/html; charset=utf-8".to_owned(),
+            content: hash(4),
+            content_size: 1_234,
+            filtered: report,
+            title: Some("six".to_owned()),
+            request: hash(1),
+            cycle: 3,
+            ttl: 4,
+        }
+        .into(),
+        WebCacheEvicted {
+            key: hash(2),
+            variant: hash(5),
+            owner: None,
+            cause: WebEvictionCause::Expired,
+            cycle: 7,
+        }
+        .into(),
+        DomainRuleUpdated { pattern: rule.pattern.clone(), rule: Some(rule) }.into(),
+        QuotaExhausted { agent, cycle: 3, tick: 777, used: 5, max: 5 }.into(),
+        PortalReportPublished {
+            report: PortalReport {
+                cycle: 3,
+                total_requests: 8,
+                cache_hit_rate: 0.25,
+                domains_accessed: vec!["docs.rs".to_owned()],
+                top_users: vec![TopUser { agent, requests: 8 }],
+                code_filter_hits: 1,
+                blocked_requests: 2,
+                total_cost: Cost { ticks: 12, spark: 7 },
+            },
+            state_hash: hash(6),
+        }
+        .into(),
+    ]
 }
 
 /// One event of every kind, encoded as this build writes it.
@@ -371,6 +497,7 @@ fn samples() -> Vec<codec::Encoded> {
         .chain(nexus_events.iter().map(|e| encode(e.encode())))
         .chain(mint_events.iter().map(|e| encode(e.encode())))
         .chain(registry_events.iter().map(|e| encode(e.encode())))
+        .chain(web_events().iter().map(|e| encode(e.encode())))
         .collect()
 }
 

@@ -18,6 +18,18 @@ pub enum ErrorClass {
     InvalidRequest,
 }
 
+impl ErrorClass {
+    /// The class that a code belongs to.
+    pub const fn of(code: u16) -> Self {
+        match code {
+            0x0700 | 0x0702 | 0x0705 => Self::Unauthorized,
+            0x0701 => Self::QuotaExceeded,
+            0x0704 => Self::InvalidRequest,
+            _ => Self::Internal,
+        }
+    }
+}
+
 /// Why a request is not answered.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PortalError {
@@ -102,12 +114,7 @@ impl PortalError {
 
     /// The class on the wire.
     pub const fn class(&self) -> ErrorClass {
-        match self.code() {
-            0x0700 | 0x0702 | 0x0705 => ErrorClass::Unauthorized,
-            0x0701 => ErrorClass::QuotaExceeded,
-            0x0704 => ErrorClass::InvalidRequest,
-            _ => ErrorClass::Internal,
-        }
+        ErrorClass::of(self.code())
     }
 
     /// The name.

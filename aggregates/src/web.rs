@@ -1,0 +1,3 @@
+//! The web gateway: who may ask for what, how often, and what it costs.
+
+pub mod gateway;

@@ -1,0 +1,183 @@
+//! The judgement of a request.
+
+use weir_events::web::{
+    Asked, Event, QuotaExhausted, WebCacheHit, WebRequestBlocked, WebRequestCompleted,
+    WebRequestSubmitted,
+    content::{ContentFilter, FilterReport},
+    request::{AccessLevel, ApiInteractionKind, Cost, Hash256, PortalError, quota},
+};
+
+use super::{BackOff, MAX_REFUSALS_PER_TICK, Refusal, State};
+use crate::machine::Decision;
+
+/// A request whose signature and shape are right, and all that is known of it outside its stream.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Admission {
+    /// The request, with the tick and the cycle it came in.
+    pub asked: Asked,
+    /// What kind of interaction it is.
+    pub interaction: ApiInteractionKind,
+    /// What is to be done to the page.
+    pub filter: ContentFilter,
+    /// What is cached of it, by all who ask for the same.
+    pub key: Hash256,
+    /// The transfer that pays for it.
+    pub transfer: Hash256,
+    /// The epoch.
+    pub epoch: u32,
+    /// How many requests an agent may make in one tick.
+    pub requests_per_tick: u32,
+    /// The pause that the cycle before left over.
+    pub carried: BackOff,
+    /// Why it may not be asked, where something else than its stream says so.
+    pub ban: Option<PortalError>,
+    /// What the cache has.
+    pub hit: Option<Hit>,
+}
+
+/// What the cache has for a request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Hit {
+    /// The rendering.
+    pub variant: Hash256,
+    /// The status of the answer.
+    pub status: u16,
+    /// The type of the content.
+    pub content_type: String,
+    /// The content, by its BLAKE3 in the content store.
+    pub content: Hash256,
+    /// How many bytes it has.
+    pub content_size: u64,
+    /// What was done to the page.
+    pub filtered: FilterReport,
+}
+
+impl Admission {
+    pub(super) fn judge(&self, state: &State) -> Decision<Event, Refusal> {
+        if state.pending.contains_key(&self.asked.request) {
+            return Decision::refuse(Refusal::UnderWay(self.asked.request));
+        }
+        match self.check(state) {
+            Err(error) => self.refuse(state, error),
+            Ok(quota) => match &self.hit {
+                Some(hit) => Decision::accept(self.hit_on(hit)).recording(self.answered_by(hit)),
+                None => Decision::accept(WebRequestSubmitted {
+                    asked: self.asked.clone(),
+                    interaction: self.interaction,
+                    key: self.key,
+                    filter: self.filter,
+                    epoch: self.epoch,
+                    quota,
+                    transfer: self.transfer,
+                    reserved: self.worst(),
+                }),
+            },
+        }
+    }
+
+    /// The most it may cost, which is what an answer costs (ruling A17).
+    #[must_use]
+    pub fn worst(&self) -> Cost {
+        match self.interaction {
+            // Ruling A25.
+            ApiInteractionKind::WebsocketSnap => Cost::POST,
+            _ => Cost::of(self.asked.method),
+        }
+    }
+
+    /// The quota it is within, or why it is not admitted.
+    fn check(&self, state: &State) -> Result<u32, PortalError> {
+        let epoch = self.epoch;
+        match AccessLevel::at(epoch) {
+            AccessLevel::Closed => return Err(PortalError::PortalClosed { epoch }),
+            AccessLevel::ReadOnly => self.only_reads(epoch)?,
+            AccessLevel::ReadWrite => {}
+        }
+        // Another instance's clock may be ahead: ticks never go back.
+        let tick = self.asked.tick.max(state.admitted.0);
+        let crowded = state.admitted.0 == tick && state.admitted.1 >= self.requests_per_tick;
+        let next = if crowded { tick.saturating_add(1) } else { tick };
+        let until = next.max(state.back_off.until).max(self.carried.until);
+        if until > tick {
+            return Err(PortalError::RateLimited { retry_ticks: until - tick });
+        }
+        let max = state.quota.max(quota(epoch));
+        if state.used >= max {
+            return Err(PortalError::QuotaExceeded { used: state.used, max });
+        }
+        self.ban.clone().map_or(Ok(max), Err)
+    }
+
+    /// Whether it only reads pages (A25, A26: a websocket and GraphQL are interactions, JSON is not).
+    fn only_reads(&self, epoch: u32) -> Result<(), PortalError> {
+        let refuse = |what| Err(PortalError::ReadOnlyEpoch { epoch, what });
+        match self.interaction {
+            ApiInteractionKind::RestGet if AccessLevel::ReadOnly.allows(self.asked.method) => {
+                Ok(())
+            }
+            ApiInteractionKind::RestGet | ApiInteractionKind::RestPost => refuse("POST"),
+            ApiInteractionKind::GraphQL => refuse("GraphQL"),
+            ApiInteractionKind::WebsocketSnap => refuse("a websocket"),
+        }
+    }
+
+    /// No, on record: once for each request, up to a bound in each tick.
+    pub(super) fn refuse(&self, state: &State, error: PortalError) -> Decision<Event, Refusal> {
+        let (tick, n) = state.refused;
+        if tick >= self.asked.tick && n >= MAX_REFUSALS_PER_TICK {
+            return Decision::refuse(Refusal::No(error));
+        }
+        let exhausted = match error {
+            PortalError::QuotaExceeded { used, max } if !state.exhausted => {
+                let Asked { agent, cycle, tick, .. } = self.asked;
+                Some(QuotaExhausted { agent, cycle, tick, used, max })
+            }
+            _ => None,
+        };
+        let blocked = WebRequestBlocked {
+            asked: self.asked.clone(),
+            code: error.code(),
+            error: error.name().to_owned(),
+            reason: error.to_string(),
+            domain: domain(&error),
+            cost: Cost::NONE,
+            tax: 0,
+            hosts: Vec::new(),
+        };
+        let decision = Decision::refuse(Refusal::No(error));
+        match exhausted {
+            Some(exhausted) => decision.recording(exhausted).recording(blocked),
+            None => decision.recording(blocked),
+        }
+    }
+
+    const fn hit_on(&self, hit: &Hit) -> WebCacheHit {
+        let Asked { request, agent, cycle, .. } = self.asked;
+        WebCacheHit { request, agent, cycle, key: self.key, variant: hit.variant }
+    }
+
+    fn answered_by(&self, hit: &Hit) -> WebRequestCompleted {
+        let Hit { status, content, content_size, .. } = *hit;
+        WebRequestCompleted {
+            asked: self.asked.clone(),
+            status,
+            content_type: hit.content_type.clone(),
+            content,
+            content_size,
+            cached: true,
+            cost: Cost::CACHE_HIT,
+            tax: 0,
+            filtered: hit.filtered.clone(),
+            hosts: Vec::new(),
+            back_off: None,
+        }
+    }
+}
+
+/// The host that an error is about.
+pub(super) fn domain(error: &PortalError) -> Option<String> {
+    match error {
+        PortalError::DomainBlocked { domain, .. } => Some(domain.clone()),
+        _ => None,
+    }
+}
