@@ -107,15 +107,9 @@ impl Failure {
                     WebRequestBlocked { asked, code, error, reason, domain, cost, tax, hosts };
                 Decision::accept(blocked)
             }
-            _ => Decision::accept(WebRequestFailed {
-                asked,
-                code,
-                error,
-                reason,
-                cost,
-                tax,
-                hosts,
-            }),
+            _ => {
+                Decision::accept(WebRequestFailed { asked, code, error, reason, cost, tax, hosts })
+            }
         }
     }
 }

@@ -114,7 +114,9 @@ impl State {
     fn pause(&mut self, tick: u64, length: Option<u64>) {
         self.back_off = match length {
             // A whole tick lies between a pause of one and what came before it.
-            Some(length) => BackOff { until: tick.saturating_add(length).saturating_add(1), length },
+            Some(length) => {
+                BackOff { until: tick.saturating_add(length).saturating_add(1), length }
+            }
             None => BackOff { length: 0, ..self.back_off },
         };
     }
