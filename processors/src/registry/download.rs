@@ -57,6 +57,9 @@ pub struct Bounds {
     /// How long a client waits for the first bytes before it is told that there are none. The
     /// download goes on, for when it asks again.
     pub first: Duration,
+    /// How long a client waits to learn how large a file is that is to be charged. The download goes
+    /// on here, too.
+    pub measuring: Duration,
     /// The room that all share while they come.
     pub room: Room,
     /// How long it is kept after it was used last; without that, as long as there is room.
@@ -69,6 +72,7 @@ impl Default for Bounds {
             max_bytes: 16 << 30,
             time: Duration::from_hours(1),
             first: Duration::from_secs(12),
+            measuring: Duration::from_secs(8),
             room: Room::default(),
             kept_for: Some(Duration::from_hours(24)),
         }
@@ -187,6 +191,14 @@ impl<C: ArtifactCache> Downloads<C> {
         }
     }
 
+    /// How large an opened artifact is; waits for that where nobody tells it, but not long.
+    pub async fn measured(&self, opened: &Opened) -> Result<u64, Arc<DownloadFault>> {
+        match opened {
+            Opened::Kept(cached) => Ok(cached.meta.size),
+            Opened::Coming(transfer) => transfer.measured(self.0.bounds.measuring).await,
+        }
+    }
+
     /// Notes that an artifact was used, where that decides how long it is kept.
     async fn note_use(&self, cached: &Cached) {
         let now = self.0.ledger.now();
@@ -254,6 +266,7 @@ impl<C: ArtifactCache> Downloads<C> {
                     // What broke is here.
                     DownloadFault::Disk(_)
                     | DownloadFault::NothingCame(_)
+                    | DownloadFault::Unmeasured(_)
                     | DownloadFault::Busy
                     | DownloadFault::NoRoom(_)
                     | DownloadFault::Stopping => {}

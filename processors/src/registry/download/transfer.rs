@@ -1,6 +1,6 @@
 //! A download under way, as its readers see it.
 
-use std::{fs::File, sync::Arc};
+use std::{fs::File, sync::Arc, time::Duration};
 
 use tokio::sync::watch;
 
@@ -23,6 +23,15 @@ impl Opened {
         match self {
             Self::Kept(_) => true,
             Self::Coming(transfer) => transfer.state.borrow().is_whole(),
+        }
+    }
+
+    /// Its size, where the index or the upstream told it.
+    #[must_use]
+    pub fn size(&self) -> Option<u64> {
+        match self {
+            Self::Kept(cached) => Some(cached.meta.size),
+            Self::Coming(transfer) => transfer.size(),
         }
     }
 
@@ -77,25 +86,62 @@ impl State {
 }
 
 impl Transfer {
-    /// How large it is, where that is told; otherwise when all of it is here. `None` where it fails.
-    pub async fn measured(&self) -> Option<u64> {
+    /// How large it is, where that is told; otherwise when all of it is here, if that is soon. The
+    /// download goes on, for when it is asked for again.
+    pub(super) async fn measured(&self, bound: Duration) -> Result<u64, Arc<DownloadFault>> {
         let mut state = self.state.clone();
         let known = |state: &State| match state {
             State::Asking => false,
             State::Coming { size, .. } => size.is_some(),
             State::Kept(_) | State::Done { .. } | State::Failed(_) => true,
         };
-        drop(state.wait_for(known).await.ok()?);
-        self.size()
+        let waited = tokio::time::timeout(bound, state.wait_for(known)).await;
+        let state = waited.map_err(|_| DownloadFault::Unmeasured(bound))?;
+        match &*state.map_err(|_| DownloadFault::Stopping)? {
+            State::Coming { size: Some(size), .. } | State::Done { size, .. } => Ok(*size),
+            State::Kept(cached) => Ok(cached.meta.size),
+            State::Failed(fault) => Err(Arc::clone(fault)),
+            State::Asking | State::Coming { size: None, .. } => {
+                Err(Arc::new(DownloadFault::Unmeasured(bound)))
+            }
+        }
     }
 
     /// Its size, where the index or the upstream told it.
-    pub fn size(&self) -> Option<u64> {
+    fn size(&self) -> Option<u64> {
         match &*self.state.borrow() {
             State::Coming { size, .. } => *size,
             State::Done { size, .. } => Some(*size),
             State::Kept(cached) => Some(cached.meta.size),
             State::Asking | State::Failed(_) => None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn coming(size: Option<u64>) -> State {
+        let file = Arc::new(tempfile::tempfile().unwrap());
+        State::Coming { file, size, available: 1 }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_size_is_waited_for_only_so_long_and_a_failure_is_told() {
+        let (sender, state) = watch::channel(coming(None));
+        let transfer = Transfer { state };
+        let measured = || transfer.measured(Duration::from_secs(8));
+        let fault = measured().await.unwrap_err();
+        assert!(matches!(&*fault, DownloadFault::Unmeasured(_)), "{fault}");
+        sender.send_replace(coming(Some(7)));
+        assert_eq!(measured().await.unwrap(), 7);
+        sender.send_replace(State::Failed(Arc::new(DownloadFault::Mismatch("x".to_owned()))));
+        let fault = measured().await.unwrap_err();
+        assert!(matches!(&*fault, DownloadFault::Mismatch(_)), "{fault}");
+        sender.send_replace(coming(None));
+        drop(sender);
+        let fault = measured().await.unwrap_err();
+        assert!(matches!(&*fault, DownloadFault::Stopping), "{fault}");
     }
 }

@@ -67,7 +67,8 @@ impl<C: ArtifactCache, V: Voice> Gate<C, V> {
                 Self::no(StatusCode::NOT_FOUND, why)
             }
             DownloadFault::Stopping => Self::stopping(),
-            DownloadFault::Busy => Self::full(&fault.to_string()),
+            // Soon, so that who asks again still meets the download of what is not kept.
+            DownloadFault::Busy | DownloadFault::Unmeasured(_) => Self::full(&fault.to_string()),
             DownloadFault::NoRoom(no_room) if no_room.passes() => Self::full(&fault.to_string()),
             // To wait does not help: nobody is told to.
             DownloadFault::NoRoom(_) => {

@@ -19,7 +19,7 @@ use crate::{
         answer::{Answer, Body},
         asking::Asking,
         cache::ArtifactCache,
-        download::{Opened, read},
+        download::read,
         pins::Standing,
     },
 };
@@ -58,6 +58,7 @@ impl<C: ArtifactCache, V: Voice> Gate<C, V> {
         }
         let opened = self.downloads.open(&artifact.wanted, caller, &asking.trail).await;
         let opened = opened.map_err(|fault| Self::no_file(&fault))?;
+        self.measured(&opened, &judged.dossier).await?;
         // The rules may have changed while the upstream was asked.
         let now = self.about_used(&artifact.package, asking, caller).await?;
         if now.key != judged.dossier.key {
@@ -69,12 +70,7 @@ impl<C: ArtifactCache, V: Voice> Gate<C, V> {
             }
         }
         let Judged { verdict, dossier: now } = judged;
-        let counted = now.profile().is_some_and(|profile| profile.quota.bytes_per_day.is_some());
-        let size = match &opened {
-            Opened::Kept(cached) => Some(cached.meta.size),
-            Opened::Coming(transfer) if counted => transfer.measured().await,
-            Opened::Coming(transfer) => transfer.size(),
-        };
+        let size = self.measured(&opened, &now).await?;
         let known = asking.if_range.as_deref();
         let same = known.is_none_or(|known| etag.as_ref().is_some_and(|etag| etag == known));
         let range = match (asking.part.filter(|_| same), size) {

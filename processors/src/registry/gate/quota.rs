@@ -10,10 +10,27 @@ use weir_events::{position::Position, registry::Ecosystem};
 use super::{Artifact, Gate, Otherwise, POSITION, Voice};
 use crate::{
     caller::Caller,
-    registry::{asking::Asking, cache::ArtifactCache, decisions, ledger::SpendFault, stats::Count},
+    registry::{
+        asking::Asking, cache::ArtifactCache, decisions, download::Opened, ledger::SpendFault,
+        stats::Count,
+    },
 };
 
 impl<C: ArtifactCache, V: Voice> Gate<C, V> {
+    /// How large an opened file is, where that is told. Where bytes are counted it is waited for, but not
+    /// long: nothing is charged that is not known to be there.
+    pub(super) async fn measured(
+        &self,
+        opened: &Opened,
+        dossier: &Dossier,
+    ) -> Result<Option<u64>, Otherwise> {
+        if dossier.profile().is_none_or(|profile| profile.quota.bytes_per_day.is_none()) {
+            return Ok(opened.size());
+        }
+        let size = self.downloads.measured(opened).await;
+        size.map(Some).map_err(|fault| Self::no_file(&fault))
+    }
+
     /// Puts on record that a file is let through, and what of a quota that costs.
     pub(super) async fn let_through(
         &self,

@@ -5,6 +5,7 @@ mod files;
 mod index;
 mod outside;
 mod pages;
+mod quotas;
 mod races;
 
 use std::sync::Arc;

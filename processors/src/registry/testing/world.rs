@@ -119,10 +119,15 @@ impl<P: Tested> World<P> {
         self.send(method, path, headers, Bytes::new()).await
     }
 
+    /// Gets something in somebody's name.
+    pub(crate) async fn get_by(&self, caller: &Caller, path: &str) -> Answer {
+        self.sent(Method::GET, path, &[], Bytes::new(), None, caller).await
+    }
+
     /// Gets something as of a time.
     pub(crate) async fn get_as_of(&self, path: &str, as_of: &str) -> Answer {
         let as_of = Some(as_of.parse().unwrap());
-        self.sent(Method::GET, path, &[], Bytes::new(), as_of).await
+        self.sent(Method::GET, path, &[], Bytes::new(), as_of, &ci()).await
     }
 
     pub(crate) async fn send(
@@ -132,7 +137,7 @@ impl<P: Tested> World<P> {
         headers: &[(HeaderName, &str)],
         body: Bytes,
     ) -> Answer {
-        self.sent(method, path, headers, body, None).await
+        self.sent(method, path, headers, body, None, &ci()).await
     }
 
     async fn sent(
@@ -142,6 +147,7 @@ impl<P: Tested> World<P> {
         headers: &[(HeaderName, &str)],
         body: Bytes,
         as_of: Option<Timestamp>,
+        caller: &Caller,
     ) -> Answer {
         let (path, query) = path.split_once('?').map_or((path, None), |(p, q)| (p, Some(q)));
         let headers: HeaderMap = headers
@@ -157,7 +163,7 @@ impl<P: Tested> World<P> {
             body: &body,
             as_of,
         };
-        self.plugin.answer(&asked, &Caller::principal("ci", "ci")).await
+        self.plugin.answer(&asked, caller).await
     }
 
     pub(crate) fn events(&self) -> Vec<Event> {
@@ -197,4 +203,9 @@ impl<P: Tested> World<P> {
     pub(crate) async fn until(&self, what: &str, fact: impl Fn() -> bool) {
         until(|| self.events(), what, fact).await;
     }
+}
+
+/// Who asks, where nothing else is said.
+fn ci() -> Caller {
+    Caller::principal("ci", "ci")
 }

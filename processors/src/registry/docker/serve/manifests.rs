@@ -21,7 +21,7 @@ use crate::{
             tags::{passes, passes_but_for_age},
             upstream::CONTENT_DIGEST,
         },
-        download::{Opened, read},
+        download::read,
         gate::Otherwise,
         sightings::There,
     },
@@ -138,11 +138,7 @@ impl<C: ArtifactCache> Docker<C> {
         let artifact = upstream.artifact(name, &Reference::Digest(digest), Some(digest))?;
         let opened = self.manifests.open(&artifact.wanted, caller, &asking.trail).await;
         let opened = opened.map_err(|fault| no_file::<C>(&fault, "MANIFEST_UNKNOWN"))?;
-        let size = match &opened {
-            Opened::Kept(cached) => Some(cached.meta.size),
-            Opened::Coming(transfer) => transfer.size(),
-        };
-        let _room = self.read.room(size).await.ok_or_else(|| busy::<C>())?;
+        let _room = self.read.room(opened.size()).await.ok_or_else(|| busy::<C>())?;
         let (mut pieces, mut bytes) = (std::pin::pin!(read(opened, None)), Vec::new());
         while let Some(piece) = pieces.next().await {
             let broken = |fault| unreadable(name, digest, &fault);
