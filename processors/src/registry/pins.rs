@@ -1,6 +1,8 @@
 //! Pins the digests of files that were let through, and remembers the ones that it pinned: the log
 //! is asked once for each file.
 
+pub mod coming;
+
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tracing::{error, warn};

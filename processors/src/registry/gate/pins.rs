@@ -27,16 +27,19 @@ impl<C: ArtifactCache, V: Voice> Gate<C, V> {
     /// promises is no more than a promise. Nobody waits for that, and what breaks off is pinned the next
     /// time.
     pub(super) fn pin_when_whole(&self, artifact: &Artifact, opened: &Opened, caller: &Caller) {
+        if opened.is_whole() {
+            self.pins.remember(artifact);
+        }
+        // Of many readers one waits for all.
+        let Some(waiting) = self.pins_coming.begin(artifact) else { return };
         let (pins, ledger) = (self.pins.clone(), self.ledger.clone());
         let (artifact, caller) = (artifact.clone(), caller.clone());
-        if opened.is_whole() {
-            self.pins.remember(&artifact);
-        }
         let opened = opened.clone();
         self.lifecycle.run("pin", async move {
             if opened.whole().await {
                 pins.pin(&ledger, &artifact, &caller).await;
             }
+            drop(waiting);
         });
     }
 }

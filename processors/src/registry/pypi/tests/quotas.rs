@@ -89,3 +89,25 @@ async fn a_length_that_comes_in_time_is_charged_and_one_that_never_comes_is_not(
     assert_eq!((answer.status, spent(&weir)), (StatusCode::BAD_GATEWAY, Vec::new()));
     assert!(!weir.recorded().contains(&"allowed"), "{:?}", weir.recorded());
 }
+
+#[tokio::test]
+async fn of_many_readers_of_a_file_one_waits_to_pin_it() {
+    let weir = Weir::start().await;
+    let (first, second) = (vec![b'a'; 300_000], vec![b'b'; 300_000]);
+    let hash = hex::encode(Sha256::digest([&first[..], &second].concat()));
+    let file = serde_json::json!({"filename": "six-1.16.0.tar.gz", "url": format!("../..{UPSTREAM}"),
+        "hashes": {"sha256": hash}});
+    weir.upstream.page("six", &serde_json::json!({"files": [file]}));
+    let gate = Arc::new(Semaphore::new(2));
+    weir.upstream.put(UPSTREAM, Canned::gated(&[&first, &second[..1], &second[1..]], &gate));
+    let reader = weir.get(FILE).await;
+    let n_tasks = || tokio::runtime::Handle::current().metrics().num_alive_tasks();
+    let before = n_tasks();
+    let others = futures_util::future::join_all((0..64).map(|_| weir.get(FILE))).await;
+    assert!(others.iter().all(|answer| answer.status == StatusCode::OK));
+    let more = n_tasks().saturating_sub(before);
+    assert!(more < 8, "{more} tasks more for 64 readers more");
+    drop((reader, others));
+    gate.add_permits(1);
+    weir.until("pinned", || weir.pinned().len() == 1).await;
+}
