@@ -1,7 +1,8 @@
 //! The web gateway: what agents asked of the outside, what became of it, what it cost.
 //! Streams: `web/agent/<agent>/<cycle>` (quota, reservations and requests of one agent and cycle),
-//! `web/cache/<key>` (append-only), `web/reports`, and those of [`rule`].
+//! `web/cache/<key>` (append-only), `web/reports`, and those of [`approval`] and [`rule`].
 
+pub mod approval;
 pub mod content;
 pub mod request;
 pub mod rule;
@@ -9,6 +10,7 @@ pub mod rule;
 use serde::{Deserialize, Serialize};
 
 use self::{
+    approval::{WebApprovalAnswered, WebApprovalRequested},
     content::{ContentFilter, FilterReport},
     request::{AgentId, ApiInteractionKind, Cost, Hash256, HttpMethod, PortalReport},
     rule::DomainRuleUpdated,
@@ -56,6 +58,10 @@ events! {
         0x6040 v 1 QuotaExhausted,
         /// What a cycle added up to.
         0x6050 v 1 PortalReportPublished,
+        /// An agent asks a human to let a blocked request through.
+        0x6060 v 1 WebApprovalRequested,
+        /// A human answered, for a time.
+        0x6061 v 1 WebApprovalAnswered,
     }
 }
 
@@ -97,6 +103,9 @@ pub struct WebRequestSubmitted {
     pub transfer: Hash256,
     /// The most it may cost.
     pub reserved: Cost,
+    /// What a human was asked and has allowed, where a rule would have blocked it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub approval: Option<Hash256>,
 }
 
 /// A request was answered.

@@ -39,6 +39,7 @@ use weir_events::{
         self, Asked, ContentFiltered, PortalReportPublished, QuotaExhausted, WebCacheEvicted,
         WebCacheHit, WebCacheStored, WebEvictionCause, WebRequestBlocked, WebRequestCompleted,
         WebRequestFailed, WebRequestSubmitted,
+        approval::{ApprovalWord, WebApprovalAnswered, WebApprovalRequested},
         content::{ContentFilter, FilterReport},
         request::{AgentId, ApiInteractionKind, Cost, Hash256, HttpMethod, PortalReport, TopUser},
         rule::{Action, DomainRule, DomainRuleUpdated},
@@ -164,6 +165,7 @@ fn web_events() -> Vec<web::Event> {
             quota: 5,
             transfer: hash(3),
             reserved: Cost::GET,
+            approval: None,
         }
         .into(),
         WebRequestCompleted {
@@ -242,6 +244,25 @@ fn web_events() -> Vec<web::Event> {
                 total_cost: Cost { ticks: 12, spark: 7 },
             },
             state_hash: hash(6),
+        }
+        .into(),
+        WebApprovalRequested {
+            approval: hash(7),
+            agent,
+            url: "https://github.com/six".to_owned(),
+            method: HttpMethod::Get,
+            purpose: "learn how six counts".to_owned(),
+            host: "github.com".to_owned(),
+            reason: "code".to_owned(),
+            expires_at: Timestamp::from_micros(1_795_824_000_000_000),
+        }
+        .into(),
+        WebApprovalAnswered {
+            approval: hash(7),
+            word: ApprovalWord::Allow,
+            reason: "it is the specification".to_owned(),
+            by: "ann".to_owned(),
+            until: Timestamp::from_micros(1_795_824_600_000_000),
         }
         .into(),
     ]

@@ -31,6 +31,8 @@ pub struct Admission {
     pub carried: BackOff,
     /// Why it may not be asked, where something else than its stream says so.
     pub ban: Option<PortalError>,
+    /// What a human was asked and has allowed, where a rule would have blocked it.
+    pub approval: Option<Hash256>,
     /// What the cache has.
     pub hit: Option<Hit>,
 }
@@ -70,6 +72,7 @@ impl Admission {
                     quota,
                     transfer: self.transfer,
                     reserved: self.worst(),
+                    approval: self.approval,
                 }),
             },
         }

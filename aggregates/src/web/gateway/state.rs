@@ -103,7 +103,9 @@ impl State {
             | Event::WebCacheStored(_)
             | Event::WebCacheEvicted(_)
             | Event::DomainRuleUpdated(_)
-            | Event::PortalReportPublished(_) => {}
+            | Event::PortalReportPublished(_)
+            | Event::WebApprovalRequested(_)
+            | Event::WebApprovalAnswered(_) => {}
         }
     }
 

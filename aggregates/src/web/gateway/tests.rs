@@ -37,6 +37,7 @@ fn asks(n: u64, tick: u64) -> Admission {
         requests_per_tick: 1,
         carried: BackOff::default(),
         ban: None,
+        approval: None,
         hit: None,
     }
 }
