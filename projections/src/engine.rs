@@ -54,8 +54,12 @@ pub trait Projection: Send + Sync + 'static {
     /// The version of its tables and of what it writes. A higher one than the live build's is
     /// rebuilt by itself.
     fn version(&self) -> i32;
-    /// The subsystem it belongs to; its views stand in the schema of that name.
+    /// The subsystem it belongs to.
     fn subsystem(&self) -> Subsystem;
+    /// The schema of its views; that of the subsystem's name, where nothing else was promised.
+    fn views(&self) -> &'static str {
+        self.subsystem().as_str()
+    }
     /// The kinds it wants to see.
     fn kinds(&self) -> Kinds;
     /// Its tables, in unqualified names.

@@ -50,7 +50,7 @@ fn names_are_unique_and_fit_the_database_and_views_do_not_meet() {
         assert!(fits, "{name}");
         for table in projection.tables() {
             assert!(projection.ddl().contains(&format!("CREATE TABLE {table} (")), "{table}");
-            assert!(views.insert((projection.subsystem(), table)), "{table} stands twice");
+            assert!(views.insert((projection.views(), table)), "{table} stands twice");
         }
         assert_eq!(projection.ddl().matches("CREATE TABLE").count(), projection.tables().len());
     }

@@ -329,7 +329,7 @@ async fn swap(
     let promoted = sqlx::query(PROMOTE).bind(build.id).bind(position.0).execute(&mut *tx).await;
     promoted.map_err(&fault)?;
     let pointed = sqlx::query(POINT_VIEWS)
-        .bind(projection.subsystem().as_str())
+        .bind(projection.views())
         .bind(projection.tables())
         .bind(&build.schema)
         .execute(&mut *tx)
