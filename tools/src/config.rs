@@ -25,6 +25,7 @@ pub(crate) mod reaction;
 pub(crate) mod registries;
 pub(crate) mod server;
 pub(crate) mod sources;
+pub(crate) mod web;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -52,6 +53,8 @@ pub(crate) struct Config {
     pub(crate) sources: sources::Sources,
     pub(crate) cache: cache::Cache,
     pub(crate) nexus: nexus::Nexus,
+    pub(crate) mint: web::Mint,
+    pub(crate) web: web::Web,
     pub(crate) database: database::Database,
     pub(crate) log: log::Log,
     pub(crate) logging: logging::Logging,
@@ -76,6 +79,9 @@ pub(crate) const SECTIONS: &[Section] = &[
     cache::Cache::SECTION,
     cache::Redis::SECTION,
     nexus::Nexus::SECTION,
+    web::Mint::SECTION,
+    web::Web::SECTION,
+    web::WebCache::SECTION,
     database::Database::SECTION,
     log::Log::SECTION,
     logging::Logging::SECTION,

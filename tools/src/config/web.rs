@@ -1,0 +1,149 @@
+//! `web` and `mint`: what agents may ask of the outside, and what it costs them.
+
+use serde::{Deserialize, Serialize};
+
+use super::section::section;
+use super::value::{Size, Span};
+
+section! {
+    /// What agents may ask of the outside.
+    Web at "web" {
+        /// What becomes of a host that no rule names: `block` or `allow`. `allow` is for closed labs, and
+        /// is logged.
+        default_action: DefaultAction = DefaultAction::Block,
+        /// The ports that are reached without a rule that names them.
+        ports: Vec<u16> = vec![80, 443],
+        /// Networks that are reached although they do not lie in the world outside: `10.1.0.0/16`, or with
+        /// the only host they are reached for, `10.1.0.0/16 wiki.example`.
+        allow_private: Vec<String> = Vec::new(),
+        /// How many requests an agent may make in one tick: 1 to 100000.
+        requests_per_tick: Count = Count(1),
+        /// How long a request may take, waiting for a place included: up to 5m.
+        timeout: Timeout = Timeout(Span::seconds(10)),
+        /// How many redirects are followed: up to 10.
+        max_redirects: u8 = 2,
+        /// How many requests are under way at once: 1 to 100000.
+        at_once: Count = Count(8),
+        /// How many of them to one host: 1 to 100000.
+        per_host: Count = Count(2),
+        /// How much of a page is taken in, decoded: up to 8MiB.
+        max_page: Size = Size(2 << 20),
+        /// Whether a signature is enough. If not, a request comes with a token of its agent too.
+        signature_only: bool = false,
+        /// How many ticks before or after now a request may have been signed.
+        signature_window: u64 = 600,
+        /// How long humans have to answer for a blocked request.
+        approval_wait: Span = Span::seconds(24 * 3_600),
+        sections {
+            cache: WebCache,
+        }
+    }
+}
+
+section! {
+    /// What is kept of the pages that were fetched.
+    WebCache at "web.cache" {
+        /// For how many cycles a page is shown where it does not say so itself: 1 to 100000.
+        ttl: Count = Count(4),
+        /// How much is kept, all in all.
+        max_size: Size = Size(1 << 30),
+        /// How much of that is kept in memory.
+        max_memory: Size = Size(64 << 20),
+    }
+}
+
+section! {
+    /// The accounts that agents pay from.
+    Mint at "mint" {
+        /// The tax on what is paid, in percent, and 1 spark at least; 0 is no tax at all.
+        tax_percent: Percent = Percent(5),
+    }
+}
+
+/// What becomes of a host that no rule names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum DefaultAction {
+    Allow,
+    Block,
+}
+
+/// A number of things: some, and not too many.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "u32", into = "u32")]
+pub(crate) struct Count(pub(crate) u32);
+
+impl TryFrom<u32> for Count {
+    type Error = String;
+
+    fn try_from(n: u32) -> Result<Self, String> {
+        let fits = (1..=100_000).contains(&n);
+        if fits { Ok(Self(n)) } else { Err(format!("it is 1 to 100000, not {n}")) }
+    }
+}
+
+impl From<Count> for u32 {
+    fn from(count: Count) -> Self {
+        count.0
+    }
+}
+
+/// How long a request may take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Span", into = "Span")]
+pub(crate) struct Timeout(pub(crate) Span);
+
+impl TryFrom<Span> for Timeout {
+    type Error = String;
+
+    fn try_from(span: Span) -> Result<Self, String> {
+        let fits = (1..=300_000).contains(&span.0.as_millis());
+        if fits { Ok(Self(span)) } else { Err(format!("it is 1ms to 5m, not {span}")) }
+    }
+}
+
+impl From<Timeout> for Span {
+    fn from(timeout: Timeout) -> Self {
+        timeout.0
+    }
+}
+
+/// A part of a whole.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "u32", into = "u32")]
+pub(crate) struct Percent(pub(crate) u32);
+
+impl TryFrom<u32> for Percent {
+    type Error = String;
+
+    fn try_from(percent: u32) -> Result<Self, String> {
+        if percent <= 100 {
+            Ok(Self(percent))
+        } else {
+            Err(format!("it is 0 to 100, not {percent}"))
+        }
+    }
+}
+
+impl From<Percent> for u32 {
+    fn from(percent: Percent) -> Self {
+        percent.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_have_bounds() {
+        let fits = [0, 1, 100_000, 100_001].map(|n| Count::try_from(n).is_ok());
+        assert_eq!(fits, [false, true, true, false]);
+        let fits = [0, 100, 101].map(|n| Percent::try_from(n).is_ok());
+        assert_eq!(fits, [true, true, false]);
+        for (yaml, fits) in [("0s", false), ("1ms", true), ("5m", true), ("6m", false)] {
+            let span: Span = yaml.parse().unwrap();
+            assert_eq!(Timeout::try_from(span).is_ok(), fits, "{yaml}");
+        }
+    }
+}
