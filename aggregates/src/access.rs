@@ -7,7 +7,10 @@ use weir_events::{
     timestamp::Timestamp,
 };
 
-use crate::machine::{Context, Decision, Machine};
+use crate::{
+    machine::{Context, Decision, Machine},
+    words::are_plain,
+};
 
 /// The longest name of a token, in characters.
 pub const MAX_NAME_CHARS: usize = 80;
@@ -195,7 +198,9 @@ pub enum Refusal {
     #[error("there is no such token")]
     Unknown,
     /// The name is empty, too long or not printable.
-    #[error("a token's name has 1 to {MAX_NAME_CHARS} characters and no control characters")]
+    #[error(
+        "a token's name has 1 to {MAX_NAME_CHARS} characters, none of them hidden or a control character"
+    )]
     BadName,
     /// A scope nobody knows, or none at all.
     #[error("`{0}` is not a scope; choose from {known}", known = known_scopes())]
@@ -271,8 +276,7 @@ fn objection(
     binding: Binding,
     now: Timestamp,
 ) -> Option<Refusal> {
-    let n_chars = token.name.chars().count();
-    if n_chars == 0 || n_chars > MAX_NAME_CHARS || token.name.chars().any(char::is_control) {
+    if !are_plain(&token.name, MAX_NAME_CHARS) {
         return Some(Refusal::BadName);
     }
     if token.scopes.is_empty() {
@@ -346,11 +350,12 @@ mod tests {
         for (change, refusal) in [
             (|t: &mut TokenIssued| t.name = String::new(), Refusal::BadName),
             (|t| t.name = "a\u{7}".to_owned(), Refusal::BadName),
+            (|t| t.name = "an\u{200b}n".to_owned(), Refusal::BadName),
             (|t| t.name = "x".repeat(81), Refusal::BadName),
             (|t| t.scopes = vec![], Refusal::BadScope(String::new())),
             (|t| t.scopes = vec!["root".to_owned()], Refusal::BadScope("root".to_owned())),
             (|t| t.expires_at = Some(NOW.now), Refusal::ExpiresInThePast(NOW.now)),
-        ] as [(fn(&mut TokenIssued), Refusal); 6]
+        ] as [(fn(&mut TokenIssued), Refusal); 7]
         {
             let mut token = issued();
             change(&mut token);

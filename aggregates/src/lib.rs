@@ -12,3 +12,4 @@ pub mod mint;
 pub mod nexus;
 pub mod registry;
 pub mod web;
+pub mod words;

@@ -15,7 +15,10 @@ use weir_events::{
     mint::{Event, SparkGranted, SparkReleased, SparkReserved, SparkTransferred, TREASURY},
 };
 
-use crate::machine::{Context, Decision, Machine};
+use crate::{
+    machine::{Context, Decision, Machine},
+    words::are_plain,
+};
 
 /// The longest reason, in characters.
 pub const MAX_REASON_CHARS: usize = 500;
@@ -165,7 +168,9 @@ pub enum Refusal {
     #[error("a grant is of 1 spark or more, and an account holds at most {MAX_BALANCE}")]
     BadAmount,
     /// Nobody says why.
-    #[error("a reason has 1 to {MAX_REASON_CHARS} characters and no control characters")]
+    #[error(
+        "a reason has 1 to {MAX_REASON_CHARS} characters, none of them hidden or a control character"
+    )]
     BadReason,
     /// The treasury pays for nothing.
     #[error("`{TREASURY}` is where charges go; it is not granted anything and pays for nothing")]
@@ -194,13 +199,12 @@ impl Machine for Account {
     fn decide(state: &State, command: &Command, _: &Context) -> Decision<Event, Refusal> {
         match command {
             Command::Grant { account, amount, reason } => {
-                let printable = !reason.chars().any(char::is_control) && !reason.trim().is_empty();
                 let room = MAX_BALANCE.saturating_sub(state.balance);
                 if account == TREASURY {
                     Decision::refuse(Refusal::Treasury)
                 } else if *amount == 0 || *amount > room {
                     Decision::refuse(Refusal::BadAmount)
-                } else if !printable || reason.chars().count() > MAX_REASON_CHARS {
+                } else if !are_plain(reason, MAX_REASON_CHARS) {
                     Decision::refuse(Refusal::BadReason)
                 } else {
                     let (account, reason) = (account.clone(), reason.clone());
@@ -361,7 +365,13 @@ mod tests {
         assert_eq!(refused(treasury), Some(Refusal::Treasury));
         assert_eq!(refused(grant(0)), Some(Refusal::BadAmount));
         assert_eq!(refused(grant(MAX_BALANCE + 1)), Some(Refusal::BadAmount));
-        for reason in [String::new(), " ".to_owned(), "a\n".to_owned(), "x".repeat(501)] {
+        for reason in [
+            String::new(),
+            " ".to_owned(),
+            "a\n".to_owned(),
+            "a\u{202e}".to_owned(),
+            "x".repeat(501),
+        ] {
             let grant = Command::Grant { account: ann(), amount: 1, reason };
             assert_eq!(refused(grant), Some(Refusal::BadReason));
         }

@@ -12,7 +12,10 @@ use weir_events::{
     timestamp::Timestamp,
 };
 
-use crate::machine::{Context, Decision, Machine};
+use crate::{
+    machine::{Context, Decision, Machine},
+    words::are_plain,
+};
 
 /// The longest reason, in characters.
 pub const MAX_REASON_CHARS: usize = 500;
@@ -153,7 +156,9 @@ pub enum Refusal {
         to: u32,
     },
     /// Nobody says why.
-    #[error("a reason has 1 to {MAX_REASON_CHARS} characters and no control characters")]
+    #[error(
+        "a reason has 1 to {MAX_REASON_CHARS} characters, none of them hidden or a control character"
+    )]
     BadReason,
     /// A clock that does not move, or cannot be reckoned with.
     #[error("a tick takes from 1 ms to 1 day, and a cycle has from 1 to 1,000,000 ticks")]
@@ -180,13 +185,11 @@ impl Machine for Nexus {
         let now = state.at(context.now);
         match command {
             Command::Advance { to, reason } => {
-                let n_chars = reason.chars().count();
-                let printable = !reason.chars().any(char::is_control) && !reason.trim().is_empty();
                 if *to <= state.epoch {
                     Decision::refuse(Refusal::NotAfter { now: state.epoch, to: *to })
                 } else if to - state.epoch > MAX_EPOCHS {
                     Decision::refuse(Refusal::TooFar { now: state.epoch, to: *to })
-                } else if !printable || n_chars > MAX_REASON_CHARS {
+                } else if !are_plain(reason, MAX_REASON_CHARS) {
                     Decision::refuse(Refusal::BadReason)
                 } else {
                     let (from, reason) = (state.epoch, reason.clone());

@@ -44,7 +44,10 @@ use self::{
     name::pattern::Pattern,
     rule::RuleSet,
 };
-use crate::machine::{Context, Decision, Machine};
+use crate::{
+    machine::{Context, Decision, Machine},
+    words::are_plain,
+};
 
 /// The name of the one stream of rules.
 pub const STREAM: &str = "registry/rules";
@@ -120,7 +123,9 @@ pub enum Refusal {
         cause: ConstraintFault,
     },
     /// The reason is empty, too long or not printable.
-    #[error("a reason has 1 to {MAX_REASON_CHARS} characters and no control characters")]
+    #[error(
+        "a reason has 1 to {MAX_REASON_CHARS} characters, none of them hidden or a control character"
+    )]
     BadReason,
     /// There are too many rules.
     #[error("there are {MAX_RULES} rules already; remove some, or use a pattern")]
@@ -193,11 +198,7 @@ pub fn check(rule: &Rule) -> Result<(), Refusal> {
     if let Err(cause) = Constraint::parse(rule.ecosystem, &rule.versions) {
         return Err(Refusal::BadConstraint { constraint: short(&rule.versions), cause });
     }
-    let n_chars = rule.reason.chars().count();
-    if rule.reason.trim().is_empty()
-        || n_chars > MAX_REASON_CHARS
-        || rule.reason.chars().any(char::is_control)
-    {
+    if !are_plain(&rule.reason, MAX_REASON_CHARS) {
         return Err(Refusal::BadReason);
     }
     Ok(())
@@ -366,8 +367,9 @@ mod tests {
             (|r| r.reason = String::new(), Refusal::BadReason),
             (|r| r.reason = "  ".to_owned(), Refusal::BadReason),
             (|r| r.reason = "a\nb".to_owned(), Refusal::BadReason),
+            (|r| r.reason = "safe \u{202e}kcab".to_owned(), Refusal::BadReason),
             (|r| r.reason = "x".repeat(301), Refusal::BadReason),
-        ] as [(fn(&mut Rule), Refusal); 8]
+        ] as [(fn(&mut Rule), Refusal); 9]
         {
             let mut bad = six();
             change(&mut bad);

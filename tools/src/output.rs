@@ -4,6 +4,7 @@
 use std::io::{self, IsTerminal as _, Write as _};
 
 use serde::Serialize;
+use weir_aggregates::words::is_hidden;
 
 use crate::environment;
 use crate::exit::Failure;
@@ -153,12 +154,12 @@ pub(crate) fn table(headings: &[&str], rows: &[Vec<String>]) -> String {
     lines.join("\n")
 }
 
-/// A text from elsewhere, made harmless for a terminal: control characters are shown, not obeyed.
+/// A text from elsewhere, made harmless for a terminal: what is hidden is shown, not obeyed.
 pub(crate) fn harmless(text: &str) -> String {
     text.chars()
         .flat_map(|c| {
             let shown: Vec<char> =
-                if c.is_control() { c.escape_default().collect() } else { vec![c] };
+                if is_hidden(c) { c.escape_default().collect() } else { vec![c] };
             shown
         })
         .collect()
@@ -183,6 +184,7 @@ mod tests {
     #[test]
     fn a_terminal_is_not_told_what_to_do_by_data() {
         assert_eq!(harmless("a\u{1b}[2Jb\n"), "a\\u{1b}[2Jb\\n");
+        assert_eq!(harmless("safe\u{202e}kcab"), "safe\\u{202e}kcab");
         assert_eq!(harmless("Zoë"), "Zoë");
     }
 }

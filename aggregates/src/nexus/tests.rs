@@ -43,7 +43,7 @@ fn the_epoch_only_advances_and_says_why() {
         let refused = Decision::refuse(Refusal::TooFar { now: 3, to });
         assert_eq!(done(&mut state, &advance(to, "a slip"), at(0)), refused);
     }
-    for reason in ["", "  ", "a\nb", &"x".repeat(MAX_REASON_CHARS + 1)] {
+    for reason in ["", "  ", "a\nb", "a\u{202e}b", &"x".repeat(MAX_REASON_CHARS + 1)] {
         let refused = Decision::refuse(Refusal::BadReason);
         assert_eq!(done(&mut state, &advance(4, reason), at(0)), refused);
     }

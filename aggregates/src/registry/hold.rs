@@ -17,10 +17,11 @@ use weir_events::{
 };
 
 pub use self::question::Question;
-use super::{MAX_REASON_CHARS, short, waiver::words};
+use super::{MAX_REASON_CHARS, short};
 use crate::{
     access::Grantor,
     machine::{Context, Decision, Machine},
+    words::are_plain,
 };
 
 /// How many may be there at once.
@@ -144,7 +145,9 @@ pub enum Refusal {
     #[error("`{0}` asked, so somebody else has to answer")]
     SamePerson(String),
     /// The reason is none.
-    #[error("a reason has 1 to {MAX_REASON_CHARS} characters and no control characters")]
+    #[error(
+        "a reason has 1 to {MAX_REASON_CHARS} characters, none of them hidden or a control character"
+    )]
     BadReason,
     /// It ends in the past, or too late.
     #[error("an answer holds until a time in the future, within {MAX_DAYS} days")]
@@ -173,7 +176,7 @@ impl Machine for Holds {
                 if hold.principal == *by {
                     return Decision::refuse(Refusal::SamePerson(by.clone()));
                 }
-                if !words(reason) {
+                if !are_plain(reason, MAX_REASON_CHARS) {
                     return Decision::refuse(Refusal::BadReason);
                 }
                 let last = context.now.plus_seconds(MAX_DAYS * SECONDS_A_DAY);

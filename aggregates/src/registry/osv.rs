@@ -26,6 +26,7 @@ use self::{
     raw::{AffectedSpecific, RawRecord, RecordSpecific, lenient},
 };
 use super::{advisory::digest, name::normalise, version::Version};
+use crate::words::is_hidden;
 
 /// The largest record that is read, in bytes.
 pub const MAX_RECORD_BYTES: usize = 8 << 20;
@@ -317,7 +318,7 @@ fn is_name(text: &str) -> bool {
 fn one_line(text: &str) -> String {
     let mut line = String::new();
     let mut n_chars = 0;
-    for word in text.split(|c: char| c.is_whitespace() || c.is_control()) {
+    for word in text.split(|c: char| c.is_whitespace() || is_hidden(c)) {
         if word.is_empty() {
             continue;
         }

@@ -17,6 +17,7 @@ use super::version::Version;
 
 /// The longest name of a publisher that is repeated, in characters.
 const MAX_NAME_CHARS: usize = 60;
+use crate::words::is_hidden;
 
 /// What can be lost, the most first.
 const LEVELS: [Vouched; 2] = [Vouched::TrustedPublisher, Vouched::Provenance];
@@ -121,7 +122,7 @@ pub fn newcomers(published: &[Published<'_>]) -> Vec<Option<String>> {
 
 /// A name as it can be repeated.
 fn shown(name: &str) -> String {
-    name.chars().filter(|c| !c.is_control()).take(MAX_NAME_CHARS).collect()
+    name.chars().filter(|c| !is_hidden(*c)).take(MAX_NAME_CHARS).collect()
 }
 
 #[cfg(test)]

@@ -23,7 +23,10 @@ use super::{
     verdict::{Candidate, INTEGRITY},
     version::Version,
 };
-use crate::machine::{Context, Decision, Machine};
+use crate::{
+    machine::{Context, Decision, Machine},
+    words::are_plain,
+};
 
 /// How many waivers there may be at once, in force or waiting.
 pub const MAX_WAIVERS: usize = 1_000;
@@ -215,7 +218,9 @@ pub enum Refusal {
         cause: ConstraintFault,
     },
     /// The reason or the owner is empty, too long or not printable.
-    #[error("reason and owner have 1 to {MAX_REASON_CHARS} characters and no control characters")]
+    #[error(
+        "reason and owner have 1 to {MAX_REASON_CHARS} characters, none of them hidden or a control character"
+    )]
     BadWords,
     /// It names too much, or names what no rule or advisory is called.
     #[error("a waiver names at most {MAX_WAIVED} rules and advisories, each by its id")]
@@ -274,7 +279,7 @@ impl Machine for Waivers {
             Command::Revoke { id, by, reason } => {
                 if !state.waivers.contains_key(id) {
                     Decision::refuse(Refusal::Unknown(short(id)))
-                } else if words(reason) {
+                } else if are_plain(reason, MAX_REASON_CHARS) {
                     let (id, revoked_by) = (id.clone(), by.clone());
                     Decision::accept(WaiverRevoked { id, revoked_by, reason: reason.clone() })
                 } else {
@@ -349,7 +354,8 @@ fn check(waiver: &Waiver, context: Context) -> Result<(), Refusal> {
     if let Err(cause) = Constraint::parse(waiver.ecosystem, &waiver.versions) {
         return Err(Refusal::BadConstraint { constraint: short(&waiver.versions), cause });
     }
-    if !words(&waiver.reason) || !words(&waiver.owner) {
+    let plain = |text: &str| are_plain(text, MAX_REASON_CHARS);
+    if !plain(&waiver.reason) || !plain(&waiver.owner) {
         return Err(Refusal::BadWords);
     }
     let is_name = |id: &String| {
@@ -370,12 +376,6 @@ fn check(waiver: &Waiver, context: Context) -> Result<(), Refusal> {
 /// Whether a text has the form of a token's id.
 fn is_token(id: &str) -> bool {
     id.len() == 16 && id.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
-}
-
-pub(super) fn words(text: &str) -> bool {
-    !text.trim().is_empty()
-        && text.chars().count() <= MAX_REASON_CHARS
-        && !text.chars().any(char::is_control)
 }
 
 #[cfg(test)]

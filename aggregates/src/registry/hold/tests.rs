@@ -77,6 +77,11 @@ fn only_a_person_who_did_not_ask_answers_and_the_last_word_counts() {
     let grantor = Grantor { scopes: vec![Scope::Admin], profile: Some("agent".to_owned()) };
     let bound = Command::Answer { id, word, by, grantor, reason, until };
     assert_eq!(refused(&bound, at(1)), Some(Refusal::Bound("agent".to_owned())));
+    let mut hidden = answer(1, "ann", at(9));
+    if let Command::Answer { reason, .. } = &mut hidden {
+        reason.push('\u{202e}');
+    }
+    assert_eq!(refused(&hidden, at(1)), Some(Refusal::BadReason));
     assert_eq!(refused(&answer(1, "ann", at(1)), at(1)), Some(Refusal::BadTime));
     assert_eq!(refused(&answer(1, "ann", at(367 * 24)), at(0)), Some(Refusal::BadTime));
     let unknown = |n| Some(Refusal::Unknown(format!("{n:08}")));

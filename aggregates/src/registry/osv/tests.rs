@@ -310,6 +310,7 @@ fn where_the_version_of_an_event_cannot_be_read_nothing_is_left_out() {
 fn a_summary_is_one_line_of_bounded_length() {
     let summary = |changes: Value| only(&record(changes)).0.summary;
     assert_eq!(summary(json!({ "summary": " a\r\n\tb\u{7}c " })), "a b c");
+    assert_eq!(summary(json!({ "summary": "not \u{202e}esrow" })), "not esrow");
     assert_eq!(summary(json!({ "summary": "", "details": "# At\nlength" })), "# At length");
     assert_eq!(summary(json!({ "summary": 5, "details": null })), "GHSA-aaaa-bbbb-cccc");
     let long = summary(json!({ "summary": "öö ".repeat(200) }));

@@ -106,6 +106,8 @@ fn what_a_waiver_may_not_be_is_refused_by_name() {
         (|w| w.versions = ">=1,<2".to_owned(), constraint),
         (|w| w.reason = String::new(), Refusal::BadWords),
         (|w| w.owner = "a\nb".to_owned(), Refusal::BadWords),
+        (|w| w.reason = "a\u{2066}b".to_owned(), Refusal::BadWords),
+        (|w| w.owner = "an\u{200d}n".to_owned(), Refusal::BadWords),
         (|w| w.waives = vec![String::new()], Refusal::BadNames),
         (|w| w.waives = vec!["a b".to_owned()], Refusal::BadNames),
         (|w| w.waives = vec!["x".to_owned(); MAX_WAIVED + 1], Refusal::BadNames),
