@@ -6,7 +6,10 @@
 //! list does not tell a version's time, or tells of nobody who vouches, nothing is said: a mirror that
 //! leaves things out is no theft.
 
-use std::{array, collections::HashSet};
+use std::{
+    array,
+    collections::{HashSet, VecDeque},
+};
 
 use weir_events::{
     registry::sighting::{TrustLost, Vouched},
@@ -14,10 +17,14 @@ use weir_events::{
 };
 
 use super::version::Version;
+use crate::words::is_hidden;
 
 /// The longest name of a publisher that is repeated, in characters.
 const MAX_NAME_CHARS: usize = 60;
-use crate::words::is_hidden;
+
+/// How long a version of somebody new has to stand before those who stand behind it are no news any
+/// more. What a thief publishes is mostly gone within days.
+const STANDS_SECONDS: i64 = 30 * 86_400;
 
 /// What can be lost, the most first.
 const LEVELS: [Vouched; 2] = [Vouched::TrustedPublisher, Vouched::Provenance];
@@ -103,19 +110,38 @@ pub struct Published<'a> {
     pub maintainers: Vec<&'a str>,
 }
 
+impl<'a> Published<'a> {
+    fn names(&self) -> impl Iterator<Item = &'a str> {
+        self.by.into_iter().chain(self.maintainers.iter().copied())
+    }
+}
+
 /// Of each version, in the order given, who published it without having published, or been allowed to
-/// publish, any before it.
+/// publish, any before it. A version of somebody new makes nobody known until it has stood for
+/// [`STANDS_SECONDS`]: a thief's second version is as much his as the first, and whom he lets in is
+/// as new as he is.
 #[must_use]
 pub fn newcomers(published: &[Published<'_>]) -> Vec<Option<String>> {
-    let mut order: Vec<_> = (0..published.len()).filter(|at| published[*at].at.is_some()).collect();
-    order.sort_by_key(|at| published[*at].at);
+    let mut order: Vec<_> = published
+        .iter()
+        .enumerate()
+        .filter_map(|(at, version)| Some((version.at?, at, version)))
+        .collect();
+    order.sort_by_key(|(time, at, _)| (*time, *at));
     let mut known: HashSet<&str> = HashSet::new();
+    let mut waiting: VecDeque<(Timestamp, &Published<'_>)> = VecDeque::new();
     let mut newcomers = vec![None; published.len()];
-    for at in order {
-        let Published { by, maintainers, .. } = &published[at];
-        newcomers[at] = by.filter(|by| !known.is_empty() && !known.contains(by)).map(shown);
-        known.extend(by);
-        known.extend(maintainers);
+    for (time, at, version) in order {
+        while let Some((_, stood)) = waiting.pop_front_if(|(until, _)| *until <= time) {
+            known.extend(stood.names());
+        }
+        match version.by.filter(|by| !known.is_empty() && !known.contains(by)) {
+            Some(by) => {
+                newcomers[at] = Some(shown(by));
+                waiting.push_back((time.plus_seconds(STANDS_SECONDS), version));
+            }
+            None => known.extend(version.names()),
+        }
     }
     newcomers
 }
@@ -182,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn who_comes_anew_is_told_once_and_never_of_the_first_version() {
+    fn who_comes_anew_is_told_of_each_version_but_the_first_of_all() {
         let of = |all: &[(i64, Option<&str>, &[&str])]| {
             let published = all.iter().map(|(hour, by, maintainers)| Published {
                 at: at(*hour),
@@ -199,11 +225,30 @@ mod tests {
             (4, Some("eve"), &["eve"]),
             (5, None, &[]),
         ]);
-        assert_eq!(told, [eve, None, None, None, None]);
+        assert_eq!(told, [eve.clone(), None, None, eve, None]);
         // Who told nothing before is compared with nobody.
         assert_eq!(of(&[(1, None, &[]), (2, Some("eve"), &["eve"])]), [None, None]);
         assert_eq!(of(&[(1, Some("ann"), &[]), (-1, Some("eve"), &[])]), [None, None]);
-        let long = "x".repeat(100) + "\n";
+        // Neither he nor whom he lets in is known by what he did, until that has stood for long.
+        let days = |days: i64| days * 24;
+        let told = of(&[
+            (0, Some("ann"), &["ann"]),
+            (days(1), Some("eve"), &["eve", "mallory"]),
+            (days(2), Some("mallory"), &["eve", "mallory"]),
+            (days(31) - 1, Some("eve"), &[]),
+            (days(31), Some("eve"), &[]),
+            (days(31), Some("mallory"), &[]),
+        ]);
+        let new: Vec<_> = told.iter().map(Option::is_some).collect();
+        assert_eq!(new, [false, true, true, true, false, false]);
+        // Whom somebody known lets in is known.
+        let told = of(&[
+            (1, Some("ann"), &["ann"]),
+            (2, Some("ann"), &["ann", "bob"]),
+            (3, Some("bob"), &["bob"]),
+        ]);
+        assert_eq!(told, [None, None, None]);
+        let long = "\u{202e}".to_owned() + &"x".repeat(100) + "\n";
         let told = of(&[(1, Some("ann"), &[]), (2, Some(&long), &[])]);
         assert_eq!(told[1].as_ref().map(String::len), Some(MAX_NAME_CHARS));
     }

@@ -52,7 +52,8 @@ section! {
         /// one before it had: `off`, `warn` or `block`. What a list does not tell is not missed.
         provenance: Consequence = Consequence::OFF,
         /// What becomes of a version of npm that somebody published who had neither published nor
-        /// maintained one before it: `off`, `warn` or `block`.
+        /// maintained one before it: `off`, `warn` or `block`. It makes nobody known until it has stood
+        /// for 30 days.
         publisher: Consequence = Consequence::OFF,
         sections {
             holds: Holds,

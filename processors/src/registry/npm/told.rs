@@ -185,9 +185,10 @@ mod tests {
             ("1.1.0", by("bob", json!("ann"))),
             ("1.2.0", by("eve", json!([{"name": "eve"}]))),
             ("1.3.0", json!({"_npmUser": {"name": "Builder", "trustedPublisher": {}}})),
+            ("1.4.0", by("eve", json!([{"name": "eve"}]))),
         ]);
         let newcomers: Vec<_> = told.iter().map(|told| told.newcomer.as_deref()).collect();
-        assert_eq!(newcomers, [None, None, Some("eve"), None]);
+        assert_eq!(newcomers, [None, None, Some("eve"), None, Some("eve")]);
     }
 
     #[test]
