@@ -356,7 +356,13 @@ impl Dossier {
             told.and_then(|told| told.lost.as_ref()).filter(|_| trust.provenance == reaction);
         let lost = lost.map(|TrustLost { has, had, earlier }| {
             let (had, has) = (had.words(), has.words());
-            (PROVENANCE, format!("{earlier}, published before it, had {had}, and it has {has}"))
+            let own = candidate.version.is_some_and(|version| version.as_str() == earlier);
+            let reason = if own {
+                format!("added later to {earlier}, which came with {had}, and it has {has}")
+            } else {
+                format!("{earlier}, published before it, had {had}, and it has {has}")
+            };
+            (PROVENANCE, reason)
         });
         let newcomer =
             told.and_then(|told| told.newcomer.as_ref()).filter(|_| trust.publisher == reaction);

@@ -49,7 +49,8 @@ section! {
         /// hears of them, and no waiver and no audit mode changes that.
         reserved: Vec<Reservation> = Vec::new(),
         /// What becomes of a version of npm or PyPI that has no provenance, or no trusted publisher, where
-        /// one before it had: `off`, `warn` or `block`. What a list does not tell is not missed.
+        /// one before it had, and of a file that is added without one to a version that came with it:
+        /// `off`, `warn` or `block`. What a list does not tell is not missed.
         provenance: Consequence = Consequence::OFF,
         /// What becomes of a version of npm that somebody published who had neither published nor
         /// maintained one before it: `off`, `warn` or `block`. It makes nobody known until it has stood

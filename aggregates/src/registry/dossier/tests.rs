@@ -457,6 +457,15 @@ fn what_its_list_tells_against_a_version_refuses_it_or_is_told_as_the_settings_s
         advice.advice(),
         "Weir warns: 1.1, published before it, had a provenance, and it has nothing (provenance)"
     );
+    // The file itself, beside others of its version.
+    let earlier = Version::parse(Ecosystem::Pypi, "1.1");
+    let Verdict::Advise(advice) =
+        given.dossier_for(None).judge(&Candidate::of(Some(&earlier)).telling(Some(&told)))
+    else {
+        panic!("no advice")
+    };
+    let words = "added later to 1.1, which came with a provenance, and it has nothing";
+    assert_eq!(advice.advice(), format!("Weir warns: {words} (provenance)"));
     let quiet = Told { lost: None, ..told.clone() };
     let silent = candidate.telling(Some(&quiet));
     assert_eq!(given.dossier_for(None).judge(&silent), Verdict::Allow);

@@ -210,7 +210,7 @@ impl Document {
     /// When a file was uploaded, and its version.
     #[must_use]
     pub fn times(&self, file: &File) -> FileTimes {
-        let began_at = file.version.as_ref().and_then(|version| self.uploads.get(version)?.first);
+        let began_at = file.version.as_ref().and_then(|version| self.began_at(version));
         FileTimes { published_at: file.uploaded_at, began_at }
     }
 
@@ -225,6 +225,12 @@ impl Document {
     pub fn told_of(&self, name: &Filename) -> Option<&Told> {
         let beside = || self.by_name.get(&name.sidecar()?.0);
         self.told(*self.by_name.get(name).or_else(beside)?)
+    }
+
+    /// When the first file of a version was uploaded, of those that tell.
+    #[must_use]
+    pub fn began_at(&self, version: &Version) -> Option<Timestamp> {
+        self.uploads.get(version)?.first
     }
 
     /// When the newest file of a version was uploaded, where all of them tell.

@@ -6,8 +6,12 @@ use std::collections::BTreeMap;
 use weir_aggregates::registry::{
     told::Told,
     trust::{Release, Witnesses},
+    version::Version,
 };
-use weir_events::registry::sighting::Vouched;
+use weir_events::{
+    registry::sighting::{TrustLost, Vouched},
+    timestamp::Timestamp,
+};
 
 use super::document::{Document, File};
 
@@ -18,25 +22,52 @@ impl File {
     }
 }
 
-/// What is told of each file, in the order of the page. A version had a provenance if all its files
-/// had.
+/// How long after its first file a version may still be under way: what comes later was added to it,
+/// and says nothing of how it was published.
+const UNDER_WAY_SECONDS: i64 = 86_400;
+
+/// Whether a file was added to a version that was there already.
+fn late(document: &Document, file: &File) -> bool {
+    let times = document.times(file);
+    let added =
+        |(at, began_at): (Timestamp, Timestamp)| began_at.plus_seconds(UNDER_WAY_SECONDS) < at;
+    times.published_at.zip(times.began_at).is_some_and(added)
+}
+
+/// What is told of each file, in the order of the page. A version is as old as its first file, and had
+/// a provenance if all the files had that it came with: nobody can take it away by adding one. A file
+/// that is added later is measured by its own version too.
 #[must_use]
 pub fn read(document: &Document) -> Vec<Told> {
     let mut versions = BTreeMap::new();
-    for file in &document.files {
+    for file in document.files.iter().filter(|file| !late(document, file)) {
         if let Some(version) = &file.version {
-            let vouched = versions.entry(version).or_insert(Vouched::TrustedPublisher);
+            let (vouched, untimed) =
+                versions.entry(version).or_insert((Vouched::TrustedPublisher, false));
             *vouched = file.vouched().min(*vouched);
+            *untimed |= file.uploaded_at.is_none();
         }
     }
-    let witnesses = Witnesses::among(versions.into_iter().map(|(version, vouched)| Release {
-        version,
-        published_at: document.published_at(version),
-        vouched,
+    let began_at = |version: &Version| document.began_at(version);
+    let witnesses = Witnesses::among(versions.iter().map(|(&version, &(vouched, untimed))| {
+        // Where one does not tell its time, nobody knows which were there first.
+        let published_at = began_at(version).filter(|_| !untimed);
+        Release { version, published_at, vouched }
     }));
     let lost = |file: &File| {
-        let (version, published_at) = (file.version.as_ref()?, file.uploaded_at);
-        witnesses.lost(&Release { version, published_at, vouched: file.vouched() })
+        let (version, uploaded_at) = (file.version.as_ref()?, file.uploaded_at?);
+        let vouched = file.vouched();
+        let release = |published_at| Release { version, published_at, vouched };
+        if !late(document, file) {
+            return witnesses.lost(&release(began_at(version)));
+        }
+        let own = versions.get(version).filter(|(own, untimed)| !untimed && vouched < *own);
+        let own = own.map(|(had, _)| TrustLost {
+            has: vouched,
+            had: *had,
+            earlier: version.as_str().to_owned(),
+        });
+        own.or_else(|| witnesses.lost(&release(Some(uploaded_at))))
     };
     let files = document.files.iter();
     files.map(|file| Told { lost: lost(file), ..Told::default() }).collect()
@@ -98,5 +129,43 @@ mod tests {
             lost(&[("six-1.0rc1.tar.gz", 1, has), ("six-1.0.tar.gz", 2, none)]),
             [None, None]
         );
+    }
+
+    #[test]
+    fn a_file_that_is_added_later_takes_no_provenance_away_and_lends_none() {
+        let (has, none) = (json!("https://index.example/p"), json!(null));
+        let own = |version: &str| Some(version.to_owned());
+        // Added to the old version before the new one, and after it.
+        for day in [3, 9] {
+            let told = lost(&[
+                ("six-1.0.tar.gz", 1, has.clone()),
+                ("six-1.0-py3-none-any.whl", day, none.clone()),
+                ("six-1.1.tar.gz", 5, none.clone()),
+            ]);
+            assert_eq!(told, [None, own("1.0"), own("1.0")], "{day}");
+        }
+        // Of the lower version, but published after it: a file that is added does not make it older
+        // or younger.
+        let told = lost(&[
+            ("six-1.0.tar.gz", 5, has.clone()),
+            ("six-1.1.tar.gz", 1, none.clone()),
+            ("six-1.1-py3-none-any.whl", 3, none.clone()),
+            ("six-1.1-py2-none-any.whl", 7, none.clone()),
+        ]);
+        assert_eq!(told, [None, None, None, own("1.0")]);
+        // What is added with one makes none of what came without.
+        let told = lost(&[
+            ("six-1.0.tar.gz", 1, none.clone()),
+            ("six-1.0-py3-none-any.whl", 3, has.clone()),
+            ("six-1.1.tar.gz", 5, none.clone()),
+        ]);
+        assert_eq!(told, [None, None, None]);
+        // One that tells no time: nobody knows what came first.
+        let told = lost(&[
+            ("six-1.0.tar.gz", 1, has),
+            ("six-1.0-py3-none-any.whl", 0, none.clone()),
+            ("six-1.0-py2-none-any.whl", 9, none),
+        ]);
+        assert_eq!(told, [None, None, None]);
     }
 }
