@@ -12,12 +12,26 @@ use std::sync::Arc;
 use weir_events::registry::{Ecosystem, Mask, policy::Reserved};
 
 use super::{
-    name::pattern::Pattern,
+    name::{normalise, pattern::Pattern},
     verdict::{Objection, RESERVED},
 };
 
 /// How many patterns there may be.
 pub const MAX_RESERVED: usize = 1_000;
+
+/// A name, or many, in the one spelling of those that mean the same. Of images it is as it is: what a
+/// name without `/` reserves is more than the official image that it stands for.
+#[must_use]
+pub fn spelt(reserved: &Reserved) -> Reserved {
+    let Reserved { ecosystem, package } = reserved;
+    let package = match ecosystem {
+        Ecosystem::Docker => package.clone(),
+        Ecosystem::Pypi | Ecosystem::Npm | Ecosystem::Cargo | Ecosystem::Go => {
+            normalise(*ecosystem, package).into_owned()
+        }
+    };
+    Reserved { ecosystem: *ecosystem, package }
+}
 
 /// The patterns, ready to be asked.
 #[derive(Debug, Clone, Default)]

@@ -75,7 +75,7 @@ problems! {
     NO_SUCH_PROFILE NOT_FOUND "no_such_profile" "There is no such profile"
         "No profile has this name. GET /api/registry/profiles lists those there are.";
     NO_SUCH_RESERVATION NOT_FOUND "no_such_reservation" "The name is not reserved"
-        "No name was reserved here in this spelling. GET /api/registry/reserved lists them; those of the configuration are released there.";
+        "No such name was reserved here. GET /api/registry/reserved lists them; those of the configuration are released there.";
     NO_SUCH_ACCOUNT NOT_FOUND "no_such_account" "There is no such account"
         "Nothing was ever granted to an account of this name. GET /api/mint/accounts lists those there are.";
     NOTHING_CALLED_SO NOT_FOUND "nothing_called_so" "Nothing is called so"

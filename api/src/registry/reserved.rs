@@ -6,7 +6,10 @@ use http::StatusCode;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use utoipa_axum::{router::OpenApiRouter, routes};
-use weir_aggregates::registry::reserved::listing::{Command, Refusal, Reserving};
+use weir_aggregates::registry::reserved::{
+    listing::{Command, Refusal, Reserving},
+    spelt,
+};
 use weir_events::{
     registry::{
         Ecosystem,
@@ -111,7 +114,7 @@ async fn reserve(
 ) -> Result<Done<ReservedView>, Problem> {
     let ReservedRequest { ecosystem, package } = body;
     let reserved = Reserved { ecosystem, package };
-    let view = ReservedView::of("api")(&reserved);
+    let view = ReservedView::of("api")(&spelt(&reserved));
     let command = Command::Reserve(reserved);
     let executed = state.door().execute::<Reserving>(&stream()?, &command, &caller, key).await?;
     state.packages().go_by_if_new(&executed).await?;
@@ -123,7 +126,7 @@ async fn reserve(
     delete, path = "/api/registry/reserved", tag = "registry", operation_id = "release",
     params(
         ("ecosystem" = String, Query, description = "pypi, npm, cargo, go or docker"),
-        ("package" = String, Query, description = "The name, as it was reserved"),
+        ("package" = String, Query, description = "The name, in any spelling"),
         ("idempotency-key" = Option<String>, Header, description = "Makes a repetition known"),
     ),
     responses(

@@ -47,7 +47,7 @@ pub(crate) struct RmArgs {
     /// The ecosystem: pypi, npm, cargo, go or docker
     #[arg(value_parser = ecosystem)]
     ecosystem: Ecosystem,
-    /// The package, as it was reserved
+    /// The package, in any spelling
     package: String,
     #[command(flatten)]
     sure: Sure,

@@ -5,7 +5,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
-use weir_aggregates::registry::name::pattern::Pattern;
+use weir_aggregates::registry::{name::pattern::Pattern, reserved::spelt};
 use weir_events::registry::{
     Ecosystem, Mask,
     advisory::{OPENSSF, OSV, Severity},
@@ -110,7 +110,7 @@ impl FromStr for Reservation {
         };
         match Pattern::objection(ecosystem, package) {
             Some(cause) => Err(format!("`{package}` is no pattern of {ecosystem}: {cause}")),
-            None => Ok(Self(Reserved { ecosystem, package: package.to_owned() })),
+            None => Ok(Self(spelt(&Reserved { ecosystem, package: package.to_owned() }))),
         }
     }
 }
@@ -122,6 +122,17 @@ impl fmt::Display for Reservation {
 }
 
 super::value::as_text!(Reservation, Wait);
+
+/// The names, each once.
+fn once(reserved: &[Reservation]) -> Vec<Reserved> {
+    let mut names: Vec<Reserved> = Vec::new();
+    for Reservation(reserved) in reserved {
+        if !names.contains(reserved) {
+            names.push(reserved.clone());
+        }
+    }
+    names
+}
 
 impl Config {
     /// What is recorded of it.
@@ -161,7 +172,7 @@ impl Config {
             ecosystems: ecosystems.collect(),
             required: self.required(),
             second_person,
-            reserved: reserved.iter().map(|Reservation(reserved)| reserved.clone()).collect(),
+            reserved: once(reserved),
             trust: Trust { provenance: provenance.0, publisher: publisher.0 },
             licences: licences.settings(),
             lookalikes: lookalikes.settings(),
@@ -202,6 +213,10 @@ mod tests {
             let read: Reservation = text.parse().unwrap();
             assert_eq!(read.to_string(), text);
         }
+        let same: Vec<Reservation> =
+            ["pypi:Foo_Bar", "pypi:foo-bar"].map(|text| text.parse().unwrap()).to_vec();
+        let package = "foo-bar".to_owned();
+        assert_eq!(once(&same), [Reserved { ecosystem: Ecosystem::Pypi, package }]);
         for (text, why) in [
             ("@acme/*", "`@acme/*` is not `ecosystem:pattern`"),
             ("gem:acme", "there are pypi, npm, cargo, go, docker"),

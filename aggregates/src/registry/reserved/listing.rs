@@ -10,7 +10,7 @@ use weir_events::{
     },
 };
 
-use super::MAX_RESERVED;
+use super::{MAX_RESERVED, spelt};
 use crate::{
     machine::{Context, Decision, Machine},
     registry::{name::pattern::Pattern, short},
@@ -60,8 +60,7 @@ pub enum Refusal {
     TooMany,
     /// It is not reserved here.
     #[error(
-        "`{package}` of {ecosystem} was not reserved here, in this spelling; what `policy.reserved` names \
-         is released there"
+        "`{package}` of {ecosystem} was not reserved here; what `policy.reserved` names is released there"
     )]
     Unknown {
         /// The ecosystem.
@@ -83,20 +82,28 @@ impl Machine for Reserving {
         let (Command::Reserve(Reserved { ecosystem, package })
         | Command::Release(Reserved { ecosystem, package })) = command;
         let (ecosystem, shown) = (*ecosystem, || short(package));
+        let same = |reserved| {
+            let one = spelt(reserved);
+            state.names.iter().filter(move |other| spelt(other) == one)
+        };
         match command {
             Command::Reserve(reserved) => match Pattern::objection(ecosystem, package) {
                 Some(cause) => {
                     Decision::refuse(Refusal::Bad { ecosystem, package: shown(), cause })
                 }
-                None if state.names.contains(reserved) => Decision::nothing(),
+                None if same(reserved).next().is_some() => Decision::nothing(),
                 None if state.names.len() >= MAX_RESERVED => Decision::refuse(Refusal::TooMany),
-                None => Decision::accept(NameReserved { reserved: reserved.clone() }),
+                None => Decision::accept(NameReserved { reserved: spelt(reserved) }),
             },
-            Command::Release(reserved) if state.names.contains(reserved) => {
-                Decision::accept(NameReleased { reserved: reserved.clone() })
-            }
-            Command::Release(_) => {
-                Decision::refuse(Refusal::Unknown { ecosystem, package: shown() })
+            // In the spellings that stand in the log: there was a time when each stood for itself.
+            Command::Release(reserved) => {
+                let released = same(reserved).cloned();
+                let events: Vec<Event> =
+                    released.map(|reserved| NameReleased { reserved }.into()).collect();
+                if events.is_empty() {
+                    return Decision::refuse(Refusal::Unknown { ecosystem, package: shown() });
+                }
+                Decision { events, refusal: None }
             }
         }
     }
@@ -129,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_is_reserved_once_and_released_in_the_spelling_it_has() {
+    fn a_name_is_reserved_once_and_released_in_whichever_spelling() {
         let none = State::default();
         let reserve = |package: &str| Command::Reserve(npm(package));
         let first = Reserving::decide(&none, &reserve("@acme/*"), &NOW);
@@ -142,12 +149,52 @@ mod tests {
             "{bad:?}"
         );
         let release = |package: &str| Command::Release(npm(package));
-        let unknown = Reserving::decide(&state, &release("@ACME/*"), &NOW).refusal;
+        assert_eq!(Reserving::decide(&state, &reserve("@ACME/*"), &NOW), Decision::nothing());
+        let unknown = Reserving::decide(&state, &release("@acme2/*"), &NOW).refusal;
         assert!(unknown.is_some_and(|it| it.to_string().contains("`policy.reserved`")));
-        let released = Reserving::decide(&state, &release("@acme/*"), &NOW);
+        let released = Reserving::decide(&state, &release("@Acme/*"), &NOW);
         let mut history = first.events;
         history.extend(released.events);
         assert_eq!(fold::<Reserving>(&history), State::default());
+    }
+
+    #[test]
+    fn what_means_the_same_is_one_name() {
+        for (ecosystem, spellings, one) in [
+            (Ecosystem::Pypi, ["Foo_Bar", "foo--bar", "foo.bar"], "foo-bar"),
+            (Ecosystem::Pypi, ["Acme_*", "acme.*", "acme-*"], "acme-*"),
+            (Ecosystem::Cargo, ["Acme_Core", "acme-core", "acme_core"], "acme-core"),
+            (Ecosystem::Npm, ["@Acme/Tool", "@acme/TOOL", "@acme/tool"], "@acme/tool"),
+        ] {
+            let of = |package: &str| Reserved { ecosystem, package: package.to_owned() };
+            let mut state = State::default();
+            for package in spellings {
+                let reserve = Command::Reserve(of(package));
+                for event in &Reserving::decide(&state, &reserve, &NOW).events {
+                    Reserving::apply(&mut state, event);
+                }
+            }
+            assert_eq!(state.names().collect::<Vec<_>>(), [&of(one)]);
+        }
+        // What another names without case is another; what is short of an image is not the image.
+        for (ecosystem, package) in
+            [(Ecosystem::Go, "git.acme.example/X"), (Ecosystem::Docker, "acme")]
+        {
+            let reserved = Reserved { ecosystem, package: package.to_owned() };
+            assert_eq!(spelt(&reserved), reserved);
+        }
+    }
+
+    #[test]
+    fn what_stands_twice_in_an_old_log_is_released_at_once() {
+        let old = ["Foo_Bar", "foo-bar"].map(|package| {
+            let package = package.to_owned();
+            NameReserved { reserved: Reserved { ecosystem: Ecosystem::Pypi, package } }.into()
+        });
+        let package = "FOO.bar".to_owned();
+        let release = Command::Release(Reserved { ecosystem: Ecosystem::Pypi, package });
+        let released = Reserving::decide(&fold::<Reserving>(&old), &release, &NOW);
+        assert_eq!(fold::<Reserving>(old.iter().chain(&released.events)), State::default());
     }
 
     #[test]
