@@ -3,6 +3,8 @@
 //! No IO, no clock of their own, no randomness, no waiting: who needs the time or an id is given it.
 
 pub mod machine;
+pub mod waiver;
+pub mod words;
 
 pub mod bridge;
 
@@ -12,4 +14,3 @@ pub mod mint;
 pub mod nexus;
 pub mod registry;
 pub mod web;
-pub mod words;

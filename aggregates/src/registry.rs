@@ -46,7 +46,7 @@ use self::{
 };
 use crate::{
     machine::{Context, Decision, Machine},
-    words::are_plain,
+    words::{MAX_REASON_CHARS, short, words},
 };
 
 /// The name of the one stream of rules.
@@ -54,9 +54,6 @@ pub const STREAM: &str = "registry/rules";
 
 /// How many rules there may be.
 pub const MAX_RULES: usize = 10_000;
-
-/// The longest reason, in characters.
-pub const MAX_REASON_CHARS: usize = 300;
 
 /// The machine that keeps the rules.
 #[derive(Debug)]
@@ -198,15 +195,7 @@ pub fn check(rule: &Rule) -> Result<(), Refusal> {
     if let Err(cause) = Constraint::parse(rule.ecosystem, &rule.versions) {
         return Err(Refusal::BadConstraint { constraint: short(&rule.versions), cause });
     }
-    if !are_plain(&rule.reason, MAX_REASON_CHARS) {
-        return Err(Refusal::BadReason);
-    }
-    Ok(())
-}
-
-/// As much of what somebody sent as a message should repeat.
-fn short(text: &str) -> String {
-    text.chars().take(80).collect()
+    if words(&rule.reason) { Ok(()) } else { Err(Refusal::BadReason) }
 }
 
 #[cfg(test)]

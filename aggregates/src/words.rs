@@ -1,6 +1,20 @@
 //! Words that one person writes and others go by: reasons, names, answers. What stands there has to be
 //! what everybody sees, so nothing in them turns the direction of the text, hides, or cannot be seen.
 
+/// The longest reason, in characters.
+pub const MAX_REASON_CHARS: usize = 300;
+
+/// Whether a text can stand as a reason.
+#[must_use]
+pub fn words(text: &str) -> bool {
+    are_plain(text, MAX_REASON_CHARS)
+}
+
+/// As much of what somebody sent as a message should repeat.
+pub(crate) fn short(text: &str) -> String {
+    text.chars().take(80).collect()
+}
+
 /// Whether a text can stand as somebody's words: some that can be seen, no more than so many characters,
 /// and none that is [hidden](is_hidden).
 #[must_use]

@@ -13,7 +13,9 @@ use self::{
     approval::{WebApprovalAnswered, WebApprovalRequested},
     content::{ContentFilter, FilterReport},
     request::{AgentId, ApiInteractionKind, Cost, Hash256, HttpMethod, PortalReport},
-    rule::DomainRuleUpdated,
+    rule::{
+        DomainRuleUpdated, WebWaiverExpired, WebWaiverGranted, WebWaiverRequested, WebWaiverRevoked,
+    },
 };
 use crate::{
     codec::events,
@@ -54,6 +56,14 @@ events! {
         0x6022 v 1 WebCacheEvicted,
         /// From now on a pattern of hosts means something else, or nothing.
         0x6030 v 1 DomainRuleUpdated,
+        /// Somebody wants a permission in spite of a "no", which a second person has to grant.
+        0x6031 v 1 WebWaiverRequested,
+        /// Such a permission is in force.
+        0x6032 v 1 WebWaiverGranted,
+        /// Such a permission is not in force any more, or never will be.
+        0x6033 v 1 WebWaiverRevoked,
+        /// The time of such a permission is over.
+        0x6034 v 1 WebWaiverExpired,
         /// An agent asked for more than its quota, for the first time in a cycle.
         0x6040 v 1 QuotaExhausted,
         /// What a cycle added up to.

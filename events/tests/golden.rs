@@ -42,12 +42,27 @@ use weir_events::{
         approval::{ApprovalWord, WebApprovalAnswered, WebApprovalRequested},
         content::{ContentFilter, FilterReport},
         request::{AgentId, ApiInteractionKind, Cost, Hash256, HttpMethod, PortalReport, TopUser},
-        rule::{Action, DomainRule, DomainRuleUpdated},
+        rule::{
+            Action, DomainRule, DomainRuleUpdated, Permits, WebWaiver, WebWaiverExpired,
+            WebWaiverGranted, WebWaiverRequested, WebWaiverRevoked,
+        },
     },
 };
 
 fn folder() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("golden")
+}
+
+fn web_waiver() -> WebWaiver {
+    WebWaiver {
+        id: "0193a000-0000-7000-8000-000000000002".to_owned(),
+        permits: Permits::Code,
+        pattern: Some("**.example.org".to_owned()),
+        agent: Some(AgentId::new([7; 32])),
+        reason: "its examples are what is studied".to_owned(),
+        owner: "team a".to_owned(),
+        expires_at: Timestamp::from_micros(1_795_824_000_123_456),
+    }
 }
 
 fn rule() -> Rule {
@@ -231,6 +246,20 @@ fn web_events() -> Vec<web::Event> {
         }
         .into(),
         DomainRuleUpdated { pattern: rule.pattern.clone(), rule: Some(rule) }.into(),
+        WebWaiverRequested { waiver: web_waiver(), requested_by: "ann".to_owned() }.into(),
+        WebWaiverGranted {
+            waiver: web_waiver(),
+            requested_by: "ann".to_owned(),
+            granted_by: "bob".to_owned(),
+        }
+        .into(),
+        WebWaiverRevoked {
+            id: web_waiver().id,
+            revoked_by: "bob".to_owned(),
+            reason: "not needed any more".to_owned(),
+        }
+        .into(),
+        WebWaiverExpired { id: web_waiver().id }.into(),
         QuotaExhausted { agent, cycle: 3, tick: 777, used: 5, max: 5 }.into(),
         PortalReportPublished {
             report: PortalReport {

@@ -14,7 +14,10 @@ use http::StatusCode;
 use serde::Deserialize;
 use utoipa::ToSchema;
 use utoipa_axum::{router::OpenApiRouter, routes};
-use weir_aggregates::registry::waiver::{Command, Refusal, Waivers};
+use weir_aggregates::{
+    registry::waiver::{Command, Refusal, Waivers},
+    waiver,
+};
 use weir_events::{
     position::{Position, StreamVersion},
     registry::{
@@ -252,15 +255,27 @@ impl From<Refusal> for Problem {
     fn from(refusal: Refusal) -> Self {
         let words = refusal.to_string();
         let field = match refusal {
+            Refusal::Any(refusal) => return refusal.into(),
+            Refusal::BadPattern { .. } => "package",
+            Refusal::BadConstraint { .. } => "versions",
+            Refusal::BadNames => "waives",
+            Refusal::BadToken(_) => "token",
+        };
+        Self::of_field(&WAIVER_REFUSED, field, words)
+    }
+}
+
+impl From<waiver::Refusal> for Problem {
+    fn from(refusal: waiver::Refusal) -> Self {
+        use waiver::Refusal;
+
+        let words = refusal.to_string();
+        let field = match refusal {
             Refusal::Unknown(_) | Refusal::BadId(_) => return Self::new(&NO_SUCH_WAIVER, words),
             Refusal::DuplicateId(_) => return Self::new(&WAIVER_EXISTS, words),
             Refusal::SamePerson(_) => return Self::new(&SECOND_PERSON, words),
             Refusal::TooMany | Refusal::NotYet(_) => return Self::new(&WAIVER_REFUSED, words),
-            Refusal::BadPattern { .. } => "package",
-            Refusal::BadConstraint { .. } => "versions",
             Refusal::BadWords => "reason",
-            Refusal::BadNames => "waives",
-            Refusal::BadToken(_) => "token",
             Refusal::BadTime => "expires_at",
         };
         Self::of_field(&WAIVER_REFUSED, field, words)
@@ -276,14 +291,14 @@ mod tests {
         let pattern = Refusal::BadPattern { pattern: "**".to_owned(), cause: "no" };
         for (refusal, status, field) in [
             (pattern, 422, Some("package")),
-            (Refusal::BadWords, 422, Some("reason")),
+            (waiver::Refusal::BadWords.into(), 422, Some("reason")),
             (Refusal::BadNames, 422, Some("waives")),
             (Refusal::BadToken("x".to_owned()), 422, Some("token")),
-            (Refusal::BadTime, 422, Some("expires_at")),
-            (Refusal::TooMany, 422, None),
-            (Refusal::Unknown("x".to_owned()), 404, None),
-            (Refusal::DuplicateId("x".to_owned()), 409, None),
-            (Refusal::SamePerson("x".to_owned()), 409, None),
+            (waiver::Refusal::BadTime.into(), 422, Some("expires_at")),
+            (waiver::Refusal::TooMany.into(), 422, None),
+            (waiver::Refusal::Unknown("x".to_owned()).into(), 404, None),
+            (waiver::Refusal::DuplicateId("x".to_owned()).into(), 409, None),
+            (waiver::Refusal::SamePerson("x".to_owned()).into(), 409, None),
         ] {
             let problem = Problem::from(refusal);
             let document = serde_json::to_value(problem.view(None)).unwrap();

@@ -41,7 +41,10 @@ fn a_waiver_is_in_force_at_once_or_waits_for_a_second_person() {
     assert_eq!(waits, Decision::accept(requested));
     assert_eq!(fold::<Waivers>(&waits.events).granted().count(), 0);
     let grant = |by: &str| Command::Grant { id: id(1), by: by.to_owned() };
-    assert_eq!(decide(&waits.events, &grant("ann")), Decision::refuse(Refusal::SamePerson(id(1))));
+    assert_eq!(
+        decide(&waits.events, &grant("ann")),
+        Decision::refuse(Refusal::Any(waiver::Refusal::SamePerson(id(1))))
+    );
     let done = decide(&waits.events, &grant("bob"));
     assert_eq!(done, Decision::accept(granted("bob")));
     let mut history = waits.events;
@@ -65,15 +68,24 @@ fn a_waiver_ends_when_somebody_says_so_or_its_time_is_over() {
         by: "bob".to_owned(),
         reason: reason.to_owned(),
     };
-    assert_eq!(decide(&history, &revoke(" ")), Decision::refuse(Refusal::BadWords));
+    assert_eq!(
+        decide(&history, &revoke(" ")),
+        Decision::refuse(Refusal::Any(waiver::Refusal::BadWords))
+    );
     let revoked = decide(&history, &revoke("no more"));
     assert!(matches!(revoked.events[..], [Event::WaiverRevoked(_)]));
     let mut ended = history.to_vec();
     ended.extend(revoked.events);
-    assert_eq!(decide(&ended, &revoke("x")), Decision::refuse(Refusal::Unknown(id(1))));
+    assert_eq!(
+        decide(&ended, &revoke("x")),
+        Decision::refuse(Refusal::Any(waiver::Refusal::Unknown(id(1))))
+    );
 
     let expire = Command::Expire { id: id(1) };
-    assert_eq!(decide(&history, &expire), Decision::refuse(Refusal::NotYet(id(1))));
+    assert_eq!(
+        decide(&history, &expire),
+        Decision::refuse(Refusal::Any(waiver::Refusal::NotYet(id(1))))
+    );
     let state = fold::<Waivers>(&history);
     let later = Context { now: waiver().expires_at };
     assert_eq!((state.overdue(NOW.now), state.overdue(later.now)), (vec![], vec![id(1)]));
@@ -88,8 +100,11 @@ fn what_waited_too_long_is_not_granted() {
     let grant = Command::Grant { id: id(1), by: "bob".to_owned() };
     let later = Context { now: waiver().expires_at };
     let refused = Waivers::decide(&fold::<Waivers>(&waits), &grant, &later);
-    assert_eq!(refused, Decision::refuse(Refusal::BadTime));
-    assert_eq!(decide(&[], &grant), Decision::refuse(Refusal::Unknown(id(1))));
+    assert_eq!(refused, Decision::refuse(Refusal::Any(waiver::Refusal::BadTime)));
+    assert_eq!(
+        decide(&[], &grant),
+        Decision::refuse(Refusal::Any(waiver::Refusal::Unknown(id(1))))
+    );
 }
 
 #[test]
@@ -98,22 +113,28 @@ fn what_a_waiver_may_not_be_is_refused_by_name() {
     let constraint = Refusal::BadConstraint { constraint: ">=1,<2".to_owned(), cause };
     let pattern = |cause| Refusal::BadPattern { pattern: "a b".to_owned(), cause };
     for (change, refusal) in [
-        ((|w| w.id = "7".to_owned()) as fn(&mut Waiver), Refusal::BadId("7".to_owned())),
+        (
+            (|w| w.id = "7".to_owned()) as fn(&mut Waiver),
+            Refusal::Any(waiver::Refusal::BadId("7".to_owned())),
+        ),
         (
             |w| w.package = "a b".to_owned(),
             pattern(Pattern::objection(Ecosystem::Npm, "a b").unwrap()),
         ),
         (|w| w.versions = ">=1,<2".to_owned(), constraint),
-        (|w| w.reason = String::new(), Refusal::BadWords),
-        (|w| w.owner = "a\nb".to_owned(), Refusal::BadWords),
-        (|w| w.reason = "a\u{2066}b".to_owned(), Refusal::BadWords),
-        (|w| w.owner = "an\u{200d}n".to_owned(), Refusal::BadWords),
+        (|w| w.reason = String::new(), Refusal::Any(waiver::Refusal::BadWords)),
+        (|w| w.owner = "a\nb".to_owned(), Refusal::Any(waiver::Refusal::BadWords)),
+        (|w| w.reason = "a\u{2066}b".to_owned(), Refusal::Any(waiver::Refusal::BadWords)),
+        (|w| w.owner = "an\u{200d}n".to_owned(), Refusal::Any(waiver::Refusal::BadWords)),
         (|w| w.waives = vec![String::new()], Refusal::BadNames),
         (|w| w.waives = vec!["a b".to_owned()], Refusal::BadNames),
         (|w| w.waives = vec!["x".to_owned(); MAX_WAIVED + 1], Refusal::BadNames),
         (|w| w.token = Some("rf_1".to_owned()), Refusal::BadToken("rf_1".to_owned())),
-        (|w| w.expires_at = Timestamp::EPOCH, Refusal::BadTime),
-        (|w| w.expires_at = Timestamp::EPOCH.plus_seconds(367 * 86_400), Refusal::BadTime),
+        (|w| w.expires_at = Timestamp::EPOCH, Refusal::Any(waiver::Refusal::BadTime)),
+        (
+            |w| w.expires_at = Timestamp::EPOCH.plus_seconds(367 * 86_400),
+            Refusal::Any(waiver::Refusal::BadTime),
+        ),
     ] {
         let mut bad = waiver();
         change(&mut bad);
@@ -122,21 +143,21 @@ fn what_a_waiver_may_not_be_is_refused_by_name() {
     let history = [granted("ann").into()];
     assert_eq!(
         decide(&history, &ask(waiver(), false)),
-        Decision::refuse(Refusal::DuplicateId(id(1)))
+        Decision::refuse(Refusal::Any(waiver::Refusal::DuplicateId(id(1))))
     );
 }
 
 #[test]
 fn there_are_no_more_waivers_than_can_be_kept() {
     let mut state = State::default();
-    for n in 0..MAX_WAIVERS as u128 {
+    for n in 0..waiver::MAX_WAIVERS as u128 {
         let mut event = granted("ann");
         event.waiver.id = id(n);
         Waivers::apply(&mut state, &event.into());
     }
-    let more = Waiver { id: id(MAX_WAIVERS as u128), ..waiver() };
+    let more = Waiver { id: id(waiver::MAX_WAIVERS as u128), ..waiver() };
     let refused = Waivers::decide(&state, &ask(more, false), &NOW);
-    assert_eq!(refused, Decision::refuse(Refusal::TooMany));
+    assert_eq!(refused, Decision::refuse(Refusal::Any(waiver::Refusal::TooMany)));
 }
 
 #[test]

@@ -105,7 +105,11 @@ impl State {
             | Event::DomainRuleUpdated(_)
             | Event::PortalReportPublished(_)
             | Event::WebApprovalRequested(_)
-            | Event::WebApprovalAnswered(_) => {}
+            | Event::WebApprovalAnswered(_)
+            | Event::WebWaiverRequested(_)
+            | Event::WebWaiverGranted(_)
+            | Event::WebWaiverRevoked(_)
+            | Event::WebWaiverExpired(_) => {}
         }
     }
 
