@@ -4,12 +4,18 @@
 //! here, at most five, inside the same reach, and never from HTTPS to HTTP. Elsewhere than to the
 //! upstream's own origin, only public addresses are connected to. Proxy variables of the environment
 //! are ignored, nothing of a client's headers is passed on, answers have bounds in time and size.
+//!
+//! What agents ask for goes by [`web`] instead: it trusts nobody's addresses, and judges them by the
+//! same table ([`address`]).
 
+pub mod address;
 pub mod git;
 pub mod polite;
 mod public;
 mod reach;
+pub mod resolve;
 pub mod tokens;
+pub mod web;
 
 use std::{
     error::Error,

@@ -137,7 +137,7 @@ pub fn retry_after(status: StatusCode, headers: &HeaderMap) -> Option<Duration> 
 }
 
 /// A date as HTTP writes it.
-fn date(text: &str) -> Option<PrimitiveDateTime> {
+pub(super) fn date(text: &str) -> Option<PrimitiveDateTime> {
     const IMF_FIXDATE: &[time::format_description::BorrowedFormatItem<'_>] = format_description!(
         "[weekday repr:short], [day] [month repr:short] [year] [hour]:[minute]:[second] GMT"
     );

@@ -10,7 +10,7 @@ use base64::Engine as _;
 use http::HeaderValue;
 use reqwest::Url;
 
-use super::{public::public, tokens::Tokens};
+use super::{address::public, tokens::Tokens};
 
 /// Scheme, host and port.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]

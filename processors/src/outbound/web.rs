@@ -1,0 +1,308 @@
+//! The web gateway's way out: pages and websockets for agents, from a world that is hostile.
+//!
+//! Every address, also one that a redirect leads to, goes the same way: its one spelling
+//! ([`address`]), the rules ([`HopJudge`]), a place, its name resolved once and every address of it
+//! judged, a connection to one of those very addresses ([`connect`]). There are no cookies, no
+//! referrer, no proxy of the environment and no connection that is used twice. Whatever is read has a
+//! bound, and all of it together one in time. There is nothing here that asks for `robots.txt`: what
+//! is fetched, an agent has asked for.
+
+pub mod address;
+pub mod ask;
+mod backoff;
+pub mod connect;
+mod decode;
+mod exchange;
+pub mod fault;
+pub mod hop;
+mod places;
+pub mod snapshot;
+
+use std::{sync::Arc, time::Duration};
+
+use bytes::Bytes;
+use http::{
+    HeaderValue, Method, Request, StatusCode, Uri,
+    header::{ACCEPT_ENCODING, AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, HOST, USER_AGENT},
+};
+use http_body_util::Full;
+use tokio_rustls::TlsConnector;
+
+use self::{
+    address::{UrlFault, WebUrl},
+    ask::{Agent, Page, PageAsk, kept},
+    backoff::BackOff,
+    connect::{Connect, Network, Stream, judge_literal, open, resolve, tls},
+    decode::{ACCEPTED, SLACK_BYTES, decode},
+    exchange::{Raw, exchange},
+    fault::{AskFault, EgressFault, Why},
+    hop::{Hop, HopJudge, Pass, Step},
+    places::{Place, Places, Room},
+};
+use super::{
+    address::Exemption,
+    resolve::{Resolve, SystemResolver},
+};
+use crate::clock::Clock;
+
+/// How many requests of one agent may wait for a place.
+const MAX_WAITING_PER_AGENT: usize = 32;
+
+/// What an operator says about the way out.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// How long a request may take, waiting for a place included.
+    pub total: Duration,
+    /// How many redirects are followed.
+    pub max_redirects: usize,
+    /// How many requests are under way at once.
+    pub at_once: usize,
+    /// How many of them to one host.
+    pub per_host: usize,
+    /// How many may wait for a place.
+    pub max_waiting: usize,
+    /// What is reached although it does not lie in the world.
+    pub allow_private: Vec<Exemption>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            total: Duration::from_secs(10),
+            max_redirects: 2,
+            at_once: 8,
+            per_host: 2,
+            max_waiting: 256,
+            allow_private: Vec::new(),
+        }
+    }
+}
+
+/// The way out for agents. Cheap to clone; the clones share its places.
+#[derive(Debug, Clone)]
+pub struct Egress(Arc<Parts>);
+
+struct Parts {
+    settings: Settings,
+    resolver: Arc<dyn Resolve>,
+    connector: Arc<dyn Connect>,
+    tls: TlsConnector,
+    places: Places,
+    back_off: BackOff,
+}
+
+impl std::fmt::Debug for Parts {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Parts").field("settings", &self.settings).finish_non_exhaustive()
+    }
+}
+
+/// TLS could not be set up.
+#[derive(Debug, thiserror::Error)]
+#[error("could not set up TLS for the web gateway")]
+pub struct SetupFault(#[from] rustls::Error);
+
+/// How far a request has come.
+#[derive(Debug, Default)]
+struct Journey {
+    hops: Vec<String>,
+    contacted: Vec<Box<str>>,
+}
+
+/// An open connection, and the place it takes.
+struct Line {
+    stream: Box<dyn Stream>,
+    _place: Place,
+}
+
+impl Egress {
+    /// The way out, over the network.
+    pub fn new(settings: Settings, clock: Arc<dyn Clock>) -> Result<Self, SetupFault> {
+        let resolver = Arc::new(SystemResolver::default());
+        Ok(Self::with(settings, clock, resolver, Arc::new(Network), tls()?))
+    }
+
+    /// The way out by another resolver and other connections.
+    pub(crate) fn with(
+        settings: Settings,
+        clock: Arc<dyn Clock>,
+        resolver: Arc<dyn Resolve>,
+        connector: Arc<dyn Connect>,
+        tls: TlsConnector,
+    ) -> Self {
+        let places = Places::new(Room {
+            at_once: settings.at_once,
+            per_host: settings.per_host,
+            waiting: settings.max_waiting,
+            waiting_per_agent: MAX_WAITING_PER_AGENT,
+        });
+        let back_off = BackOff::new(clock);
+        Self(Arc::new(Parts { settings, resolver, connector, tls, places, back_off }))
+    }
+
+    /// Reads an address, and refuses it where that takes no packet: by its shape, the rules, its port
+    /// or the address it is. [`fetch`](Self::fetch) does the same again.
+    pub fn check(&self, url: &str, judge: &dyn HopJudge) -> Result<WebUrl, Why> {
+        let url = WebUrl::parse(url).map_err(|cause| Why::Url { hop: 0, cause })?;
+        self.pass(&url, 0, judge)?;
+        Ok(url)
+    }
+
+    /// Fetches a page, with redirects, each of them judged before it is followed.
+    pub async fn fetch(&self, ask: PageAsk, judge: &dyn HopJudge) -> Result<Page, EgressFault> {
+        let mut journey = Journey::default();
+        let page = Box::pin(self.within(self.walk(&ask, judge, &mut journey))).await;
+        page.map_err(|why| journey.ended(why))
+    }
+
+    async fn within<T>(&self, work: impl Future<Output = Result<T, Why>>) -> Result<T, Why> {
+        let total = self.0.settings.total;
+        let ms = u64::try_from(total.as_millis()).unwrap_or(u64::MAX);
+        tokio::time::timeout(total, work).await.map_err(|_| Why::Timeout { ms })?
+    }
+
+    async fn walk(
+        &self,
+        ask: &PageAsk,
+        judge: &dyn HopJudge,
+        journey: &mut Journey,
+    ) -> Result<Page, Why> {
+        ask.check()?;
+        let url = WebUrl::parse(&ask.url).map_err(|cause| Why::Url { hop: 0, cause })?;
+        let first = url.clone();
+        let mut step = Step { url, method: ask.method.clone(), body: ask.body.clone() };
+        loop {
+            if step.url.scheme().websocket() {
+                return Err(AskFault::Scheme(step.url.shown().into()).into());
+            }
+            let hop = journey.hops.len();
+            let at_home = step.url.same_origin(&first);
+            let request = request(ask, &step, at_home, hop)?;
+            let line = self.line(ask.agent, &step.url, judge, journey).await?;
+            let host = || Box::from(step.url.host());
+            let raw = exchange(line.stream, request, ask.max_decoded_bytes + SLACK_BYTES).await;
+            let raw = raw.map_err(|cause| Why::Broken { host: host(), cause: cause.into() })?;
+            self.0.back_off.note(step.url.host(), raw.status, &raw.headers);
+            let Some(next) = step.after(hop, raw.status, &raw.headers)? else {
+                return page(&step.url, raw, ask.max_decoded_bytes, journey).await;
+            };
+            let max = self.0.settings.max_redirects;
+            if hop == max {
+                return Err(Why::Redirects { max });
+            }
+            step = next;
+        }
+    }
+
+    /// Everything that can be said against an address without asking anybody.
+    fn pass(&self, url: &WebUrl, hop: usize, judge: &dyn HopJudge) -> Result<(), Why> {
+        let (host, port) = (url.host(), url.port());
+        let judged =
+            judge.judge(&Hop { number: hop, url: url.as_str(), scheme: url.scheme(), host, port });
+        let pass = judged.map_err(|refusal| Why::Refused {
+            hop,
+            host: host.into(),
+            reason: refusal.reason,
+        })?;
+        if pass == Pass::WebPorts && port != 80 && port != 443 {
+            return Err(Why::Port { hop, host: host.into(), port });
+        }
+        judge_literal(url, hop, &self.0.settings.allow_private)?;
+        self.0.back_off.check(host).map_err(|until| Why::BackingOff { host: host.into(), until })
+    }
+
+    /// Judges a hop, waits for its place, and connects.
+    async fn line(
+        &self,
+        agent: Agent,
+        url: &WebUrl,
+        judge: &dyn HopJudge,
+        journey: &mut Journey,
+    ) -> Result<Line, Why> {
+        let parts = &*self.0;
+        let (hop, host) = (journey.hops.len(), url.host());
+        self.pass(url, hop, judge)?;
+        journey.hops.push(url.to_string());
+        let place = parts.places.take(agent, host).await.map_err(|_| Why::Busy)?;
+        // Whoever was before us may have been told to stay away.
+        parts.back_off.check(host).map_err(|until| Why::BackingOff { host: host.into(), until })?;
+        let judged = resolve(url, hop, &*parts.resolver, &parts.settings.allow_private).await?;
+        if !journey.contacted.iter().any(|one| **one == *host) {
+            journey.contacted.push(host.into());
+        }
+        let stream = open(url, &judged, &*parts.connector, &parts.tls).await?;
+        Ok(Line { stream, _place: place })
+    }
+}
+
+impl Journey {
+    fn ended(self, why: Why) -> EgressFault {
+        EgressFault { why, hops: self.hops, contacted: self.contacted }
+    }
+}
+
+/// What is sent: what was judged, byte for byte, and nothing of ours that tells where it came from.
+fn request(
+    ask: &PageAsk,
+    step: &Step,
+    at_home: bool,
+    hop: usize,
+) -> Result<Request<Full<Bytes>>, Why> {
+    let unsendable = |cause: http::Error| {
+        let cause = UrlFault::Unreadable(cause.to_string().into());
+        Why::Url { hop, cause }
+    };
+    let uri = Uri::try_from(step.url.target()).map_err(|cause| unsendable(cause.into()))?;
+    let body = step.body.clone().unwrap_or_default();
+    let mut request = Request::builder()
+        .method(step.method.clone())
+        .uri(uri)
+        .header(HOST, step.url.authority())
+        .header(USER_AGENT, super::USER_AGENT)
+        .header(ACCEPT_ENCODING, ACCEPTED);
+    if step.method == Method::POST {
+        request = request.header(CONTENT_LENGTH, body.len());
+    }
+    for (name, value) in &ask.headers {
+        if name != CONTENT_TYPE || step.body.is_some() {
+            request = request.header(name, value);
+        }
+    }
+    if let Some(value) = ask.authorization.as_ref().filter(|_| at_home) {
+        let mut value: HeaderValue = value.clone();
+        value.set_sensitive(true);
+        request = request.header(AUTHORIZATION, value);
+    }
+    request.body(Full::new(body)).map_err(unsendable)
+}
+
+async fn page(
+    url: &WebUrl,
+    raw: Raw,
+    max_decoded_bytes: usize,
+    journey: &mut Journey,
+) -> Result<Page, Why> {
+    let host = || Box::from(url.host());
+    if raw.status == StatusCode::PARTIAL_CONTENT {
+        return Err(Why::Partial { host: host() });
+    }
+    let wire_bytes = raw.body.len() as u64;
+    let decoded = decode(&raw.headers, raw.body, max_decoded_bytes).await;
+    let decoded =
+        decoded.map_err(|fault| Why::Undecodable { host: host(), encoding: fault.encoding })?;
+    let (headers, sets_cookie) = kept(&raw.headers);
+    Ok(Page {
+        status: raw.status,
+        final_url: url.to_string(),
+        hops: std::mem::take(&mut journey.hops),
+        contacted: std::mem::take(&mut journey.contacted),
+        headers,
+        sets_cookie,
+        body: decoded.body,
+        truncated: raw.cut || decoded.cut,
+        wire_bytes,
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,218 @@
+//! Bodies out of their encodings, piece by piece and never further than was asked for.
+//!
+//! A few kilobytes can stand for gigabytes: what is counted is what comes out, of every layer.
+
+use std::{
+    io::{self, Read},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+use bytes::Bytes;
+use flate2::read::{DeflateDecoder, MultiGzDecoder, ZlibDecoder};
+use http::{HeaderMap, header::CONTENT_ENCODING};
+use ruzstd::decoding::{FrameDecoder, StreamingDecoder};
+
+/// What a server is told that we can read.
+pub(super) const ACCEPTED: &str = "gzip, br, zstd, deflate";
+
+/// How many encodings may be wrapped around each other.
+const MAX_LAYERS: usize = 2;
+/// The largest window of zstd that a web server may use (RFC 9659).
+const MAX_ZSTD_WINDOW_BYTES: u64 = 8 << 20;
+/// What an encoding may add to what it holds, in bytes.
+pub(super) const SLACK_BYTES: usize = 64 << 10;
+const PIECE_BYTES: usize = 32 << 10;
+const BROTLI_BUFFER_BYTES: usize = 8 << 10;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Coding {
+    Gzip,
+    Deflate,
+    Brotli,
+    Zstd,
+}
+
+/// The body is not what its encoding says, or the encoding is none that was asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Undecodable {
+    pub(super) encoding: Box<str>,
+}
+
+/// A body out of its encodings.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Decoded {
+    pub(super) body: Bytes,
+    /// Whether there was more, or should have been.
+    pub(super) cut: bool,
+}
+
+/// Takes a body out of its encodings, up to a number of bytes.
+pub(super) async fn decode(
+    headers: &HeaderMap,
+    wire: Bytes,
+    cap_bytes: usize,
+) -> Result<Decoded, Undecodable> {
+    let (codings, encoding) = codings(headers)?;
+    if codings.is_empty() || wire.is_empty() {
+        let cut = wire.len() > cap_bytes;
+        return Ok(Decoded { body: wire.slice(..wire.len().min(cap_bytes)), cut });
+    }
+    let mut reader: Box<dyn Read + Send> = Box::new(io::Cursor::new(wire));
+    let overflown = Arc::new(AtomicBool::new(false));
+    for coding in codings.iter().rev() {
+        let within = Within {
+            inner: reader,
+            left: cap_bytes + SLACK_BYTES,
+            overflown: Arc::clone(&overflown),
+        };
+        reader = opened(*coding, within);
+    }
+    let (mut body, mut cut) = (Vec::new(), false);
+    let mut piece = vec![0; PIECE_BYTES];
+    while !cut {
+        match reader.read(&mut piece) {
+            Ok(0) => break,
+            Ok(n) => {
+                let fits = n.min(cap_bytes - body.len());
+                body.extend_from_slice(piece.get(..fits).unwrap_or_default());
+                cut = fits < n;
+            }
+            Err(_) if body.is_empty() && !overflown.load(Ordering::Relaxed) => {
+                return Err(Undecodable { encoding });
+            }
+            Err(_) => cut = true,
+        }
+        // Others are to move on meanwhile, and so is the clock.
+        tokio::task::yield_now().await;
+    }
+    cut |= overflown.load(Ordering::Relaxed);
+    Ok(Decoded { body: body.into(), cut })
+}
+
+/// The encodings of a body in the order they were applied, and the words that say so.
+fn codings(headers: &HeaderMap) -> Result<(Vec<Coding>, Box<str>), Undecodable> {
+    let lines = headers.get_all(CONTENT_ENCODING).iter();
+    let lines = lines.map(|line| line.to_str().unwrap_or("unreadable"));
+    let said = lines.collect::<Vec<_>>().join(", ");
+    let encoding = || said.chars().take(64).collect();
+    let mut codings = Vec::new();
+    for word in said.split(',').map(str::trim).filter(|word| !word.is_empty()) {
+        codings.push(match word.to_ascii_lowercase().as_str() {
+            "identity" => continue,
+            "gzip" | "x-gzip" => Coding::Gzip,
+            "deflate" => Coding::Deflate,
+            "br" => Coding::Brotli,
+            "zstd" => Coding::Zstd,
+            _ => return Err(Undecodable { encoding: encoding() }),
+        });
+    }
+    if codings.len() > MAX_LAYERS {
+        return Err(Undecodable { encoding: encoding() });
+    }
+    Ok((codings, encoding()))
+}
+
+fn opened(coding: Coding, source: Within) -> Box<dyn Read + Send> {
+    match coding {
+        Coding::Gzip => Box::new(MultiGzDecoder::new(source)),
+        Coding::Deflate => Box::new(Deflate::Unknown(Some(source))),
+        Coding::Brotli => {
+            Box::new(brotli_decompressor::Decompressor::new(source, BROTLI_BUFFER_BYTES))
+        }
+        Coding::Zstd => Box::new(Zstd::Between(Some(source))),
+    }
+}
+
+/// What one layer may read of the one below.
+struct Within {
+    inner: Box<dyn Read + Send>,
+    left: usize,
+    overflown: Arc<AtomicBool>,
+}
+
+impl Read for Within {
+    fn read(&mut self, piece: &mut [u8]) -> io::Result<usize> {
+        if self.left == 0 {
+            self.overflown.store(true, Ordering::Relaxed);
+            return Err(io::Error::other("an inner encoding goes on and on"));
+        }
+        let room = self.left.min(piece.len());
+        let n = self.inner.read(piece.get_mut(..room).unwrap_or_default())?;
+        self.left -= n;
+        Ok(n)
+    }
+}
+
+/// The standard means zlib by `deflate`; many servers send what is inside of it.
+enum Deflate {
+    Unknown(Option<Within>),
+    Zlib(ZlibDecoder<io::Chain<io::Cursor<Vec<u8>>, Within>>),
+    Bare(DeflateDecoder<io::Chain<io::Cursor<Vec<u8>>, Within>>),
+}
+
+impl Read for Deflate {
+    fn read(&mut self, piece: &mut [u8]) -> io::Result<usize> {
+        if let Self::Unknown(source) = self {
+            let mut source = source.take().ok_or(io::ErrorKind::UnexpectedEof)?;
+            let mut head = Vec::new();
+            source.by_ref().take(2).read_to_end(&mut head)?;
+            let zlib =
+                matches!(*head, [a, b] if a & 0x0f == 8 && u16::from_be_bytes([a, b]) % 31 == 0);
+            let whole = io::Cursor::new(head).chain(source);
+            *self = if zlib {
+                Self::Zlib(ZlibDecoder::new(whole))
+            } else {
+                Self::Bare(DeflateDecoder::new(whole))
+            };
+        }
+        match self {
+            Self::Unknown(_) => Ok(0),
+            Self::Zlib(reader) => reader.read(piece),
+            Self::Bare(reader) => reader.read(piece),
+        }
+    }
+}
+
+type Frame = StreamingDecoder<io::Chain<io::Cursor<[u8; 1]>, Within>, FrameDecoder>;
+
+/// One frame after the other.
+enum Zstd {
+    Between(Option<Within>),
+    Inside(Box<Frame>),
+}
+
+impl Read for Zstd {
+    fn read(&mut self, piece: &mut [u8]) -> io::Result<usize> {
+        loop {
+            match self {
+                Self::Between(source) => {
+                    let Some(mut source) = source.take() else { return Ok(0) };
+                    let mut first = [0];
+                    if source.read(&mut first)? == 0 {
+                        return Ok(0);
+                    }
+                    let whole = io::Cursor::new(first).chain(source);
+                    let frame =
+                        StreamingDecoder::new_with_max_window_size(whole, MAX_ZSTD_WINDOW_BYTES);
+                    *self = Self::Inside(Box::new(frame.map_err(io::Error::other)?));
+                }
+                Self::Inside(frame) => {
+                    let n = frame.read(piece)?;
+                    if n > 0 || piece.is_empty() {
+                        return Ok(n);
+                    }
+                    let Self::Inside(frame) = std::mem::replace(self, Self::Between(None)) else {
+                        return Ok(0);
+                    };
+                    *self = Self::Between(Some(frame.into_inner().into_inner().1));
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
