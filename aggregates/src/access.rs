@@ -1,10 +1,13 @@
 //! Tokens: issued once, revoked at most once. Stream `access/token/<id>`.
 
+pub mod agent;
+
 use weir_events::{
     access::{Event, TokenIssued, TokenRevoked},
     kind::Subsystem,
     registry::Ecosystem,
     timestamp::Timestamp,
+    web::request::AgentId,
 };
 
 use crate::{
@@ -38,6 +41,12 @@ pub enum Scope {
     MintRead,
     /// Grant spark.
     MintWrite,
+    /// See agents.
+    AgentsRead,
+    /// Register and revoke agents.
+    AgentsWrite,
+    /// Ask the outside, as the agent that the token is of.
+    WebFetch,
     /// Install Python packages.
     RegistryPypi,
     /// Install npm packages.
@@ -52,7 +61,7 @@ pub enum Scope {
 
 impl Scope {
     /// All scopes.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 18] = [
         Self::Admin,
         Self::EventsRead,
         Self::ProjectionsRead,
@@ -63,6 +72,9 @@ impl Scope {
         Self::NexusWrite,
         Self::MintRead,
         Self::MintWrite,
+        Self::AgentsRead,
+        Self::AgentsWrite,
+        Self::WebFetch,
         Self::RegistryPypi,
         Self::RegistryNpm,
         Self::RegistryCargo,
@@ -83,6 +95,9 @@ impl Scope {
             Self::NexusWrite => "nexus:write",
             Self::MintRead => "mint:read",
             Self::MintWrite => "mint:write",
+            Self::AgentsRead => "agents:read",
+            Self::AgentsWrite => "agents:write",
+            Self::WebFetch => "web:fetch",
             Self::RegistryPypi => "registry:pypi",
             Self::RegistryNpm => "registry:npm",
             Self::RegistryCargo => "registry:cargo",
@@ -146,6 +161,17 @@ pub enum Binding {
     Unknown,
 }
 
+/// What is known of the agent whose own a token is to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Standing {
+    /// It is nobody's.
+    Nobody,
+    /// The agent is trusted.
+    Trusted,
+    /// There is no such agent, or it was revoked.
+    Unknown,
+}
+
 /// The machine of one token.
 #[derive(Debug)]
 pub struct Token;
@@ -178,11 +204,13 @@ pub enum Command {
     /// Issue it.
     Issue {
         /// What it is to be.
-        token: TokenIssued,
+        token: Box<TokenIssued>,
         /// Who issues it.
         by: Grantor,
         /// What its profile does.
         binding: Binding,
+        /// Where its agent stands.
+        standing: Standing,
     },
     /// Revoke it.
     Revoke,
@@ -219,6 +247,15 @@ pub enum Refusal {
         "only who has scope `admin` may issue a token of `{0}`: it lets pass what is forbidden"
     )]
     AuditNeedsAdmin(String),
+    /// No agent of this id.
+    #[error("agent {0} is not registered, or was revoked; `weir agent ls` lists those there are")]
+    NoAgent(AgentId),
+    /// Nobody asks the outside but agents.
+    #[error("a token with scope `web:fetch` is an agent's own: name the agent")]
+    NeedsAgent,
+    /// An agent's token could outlive the agent in another that it issued.
+    #[error("an agent's own token cannot have scope `{0}`: it would hand out what outlives it")]
+    NotForAgents(&'static str),
     /// It would end before it begins.
     #[error("the token would have expired at {0} already")]
     ExpiresInThePast(Timestamp),
@@ -238,9 +275,10 @@ impl Machine for Token {
 
     fn decide(state: &State, command: &Command, context: &Context) -> Decision<Event, Refusal> {
         match (command, state) {
-            (Command::Issue { token, by, binding }, State::Unknown) => {
-                match objection(token, by, *binding, context.now) {
-                    None => Decision::accept(token.clone()),
+            (Command::Issue { token, by, binding, standing }, State::Unknown) => {
+                let objection = objection(token, by, *binding, context.now);
+                match objection.or_else(|| objection_to_agent(token, *standing)) {
+                    None => Decision::accept(TokenIssued::clone(token)),
                     Some(refusal) => Decision::refuse(refusal),
                 }
             }
@@ -264,8 +302,11 @@ impl Machine for Token {
                     *state = State::Revoked(token);
                 }
             }
-            // Browsers come and go; the token stays what it is.
-            Event::SessionOpened(_) | Event::SessionEnded(_) => {}
+            // Browsers come and go; the token stays what it is. Agents have streams of their own.
+            Event::SessionOpened(_)
+            | Event::SessionEnded(_)
+            | Event::AgentRegistered(_)
+            | Event::AgentRevoked(_) => {}
         }
     }
 }
@@ -304,6 +345,19 @@ fn objection(
     token.expires_at.filter(|end| *end <= now).map(Refusal::ExpiresInThePast)
 }
 
+fn objection_to_agent(token: &TokenIssued, standing: Standing) -> Option<Refusal> {
+    let has = |scope: Scope| token.scopes.iter().any(|name| name == scope.as_str());
+    match (token.agent, standing) {
+        (None, _) => has(Scope::WebFetch).then_some(Refusal::NeedsAgent),
+        (Some(_), Standing::Trusted) => {
+            let handing_out = [Scope::Admin, Scope::TokensWrite, Scope::AgentsWrite];
+            let scope = handing_out.into_iter().find(|scope| has(*scope))?;
+            Some(Refusal::NotForAgents(scope.as_str()))
+        }
+        (Some(agent), Standing::Nobody | Standing::Unknown) => Some(Refusal::NoAgent(agent)),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -318,11 +372,13 @@ mod tests {
             scopes: vec!["registry:pypi".to_owned()],
             expires_at: Some(Timestamp::from_micros(2_000_000)),
             profile: None,
+            agent: None,
         }
     }
 
     fn issue(token: TokenIssued) -> Command {
-        Command::Issue { token, by: Grantor::admin(), binding: Binding::Stricter }
+        let (by, binding) = (Grantor::admin(), Binding::Stricter);
+        Command::Issue { token: Box::new(token), by, binding, standing: Standing::Nobody }
     }
 
     fn decide(history: &[Event], command: &Command) -> Decision<Event, Refusal> {
@@ -369,9 +425,10 @@ mod tests {
     fn nobody_hands_out_what_he_does_not_have() {
         let issue = |scopes: &[Scope], by: &[Scope]| {
             let scopes = scopes.iter().map(|scope| scope.as_str().to_owned()).collect();
-            let token = TokenIssued { scopes, ..issued() };
+            let token = Box::new(TokenIssued { scopes, ..issued() });
             let by = Grantor { scopes: by.to_vec(), profile: None };
-            decide(&[], &Command::Issue { token, by, binding: Binding::Stricter }).refusal
+            let (binding, standing) = (Binding::Stricter, Standing::Nobody);
+            decide(&[], &Command::Issue { token, by, binding, standing }).refusal
         };
         let porter = [Scope::TokensWrite, Scope::EventsRead];
         assert_eq!(issue(&[Scope::EventsRead], &porter), None);
@@ -381,7 +438,8 @@ mod tests {
             assert_eq!(issue(&[Scope::EventsRead, beyond], &porter), refused);
         }
         for scope in Scope::ALL {
-            assert_eq!(issue(&[scope], &[Scope::Admin]), None);
+            let alone = (scope == Scope::WebFetch).then_some(Refusal::NeedsAgent);
+            assert_eq!(issue(&[scope], &[Scope::Admin]), alone);
             assert!(issue(&[scope], &[]).is_some());
         }
     }
@@ -389,12 +447,13 @@ mod tests {
     #[test]
     fn nobody_hands_out_more_freedom_than_he_has() {
         let issue = |of: Option<&str>, by: Option<&str>, scope, binding| {
-            let token = TokenIssued { profile: of.map(str::to_owned), ..issued() };
+            let token = Box::new(TokenIssued { profile: of.map(str::to_owned), ..issued() });
             let by = Grantor {
                 scopes: vec![Scope::TokensWrite, Scope::RegistryPypi, scope],
                 profile: by.map(str::to_owned),
             };
-            decide(&[], &Command::Issue { token, by, binding }).refusal
+            let standing = Standing::Nobody;
+            decide(&[], &Command::Issue { token, by, binding, standing }).refusal
         };
         let (agent, trial) = (Some("agent"), Some("trial"));
         let plain = Scope::RulesRead;
@@ -409,6 +468,28 @@ mod tests {
         assert_eq!(issue(trial, None, Scope::Admin, Binding::Audit), None);
         let unknown = Some(Refusal::NoProfile("trial".to_owned()));
         assert_eq!(issue(trial, None, Scope::Admin, Binding::Unknown), unknown);
+    }
+
+    #[test]
+    fn a_token_is_an_agents_own_while_it_is_trusted_and_hands_out_nothing() {
+        let agent = AgentId::new([7; 32]);
+        let issue = |scopes: &[Scope], standing| {
+            let scopes = scopes.iter().map(|scope| scope.as_str().to_owned()).collect();
+            let token = Box::new(TokenIssued { scopes, agent: Some(agent), ..issued() });
+            let (by, binding) = (Grantor::admin(), Binding::Stricter);
+            decide(&[], &Command::Issue { token, by, binding, standing }).refusal
+        };
+        let fetch = [Scope::WebFetch, Scope::RegistryNpm];
+        assert_eq!(issue(&fetch, Standing::Trusted), None);
+        for standing in [Standing::Unknown, Standing::Nobody] {
+            assert_eq!(issue(&fetch, standing), Some(Refusal::NoAgent(agent)));
+        }
+        for scope in [Scope::Admin, Scope::TokensWrite, Scope::AgentsWrite] {
+            let refused = issue(&[Scope::WebFetch, scope], Standing::Trusted);
+            assert_eq!(refused, Some(Refusal::NotForAgents(scope.as_str())));
+        }
+        let nobodys = TokenIssued { scopes: vec!["web:fetch".to_owned()], ..issued() };
+        assert_eq!(decide(&[], &self::issue(nobodys)).refusal, Some(Refusal::NeedsAgent));
     }
 
     #[test]

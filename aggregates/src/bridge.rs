@@ -73,7 +73,7 @@ mod tests {
     };
 
     use super::*;
-    use crate::access::{Binding, Command, Grantor, Refusal, State, Token};
+    use crate::access::{Binding, Command, Grantor, Refusal, Standing, State, Token};
 
     fn handled(state: &State, command: Command) -> Result<Option<Vec<Event>>, Refusal> {
         let stream = StreamName::new("access/token/0123456789abcdef").unwrap();
@@ -94,9 +94,11 @@ mod tests {
             scopes: vec!["admin".to_owned()],
             expires_at: None,
             profile: None,
+            agent: None,
         };
         let (by, binding) = (Grantor::admin(), Binding::Stricter);
-        let issue = Command::Issue { token: token.clone(), by, binding };
+        let standing = Standing::Nobody;
+        let issue = Command::Issue { token: Box::new(token.clone()), by, binding, standing };
         let mut state = State::default();
         assert_eq!(handled(&state, Command::Revoke), Err(Refusal::Unknown));
         for (command, n_events) in [(issue, 1), (Command::Revoke, 1)] {

@@ -17,6 +17,7 @@ pub mod peer;
 pub mod problem;
 pub mod wait;
 
+pub mod agents;
 pub mod events;
 pub mod health;
 pub mod metrics;

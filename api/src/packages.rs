@@ -25,7 +25,7 @@ use tokio::sync::{
 use weir_aggregates::access::Scope;
 use weir_events::timestamp::Timestamp;
 use weir_processors::{
-    access::Revoked,
+    access::{Principal, Revoked},
     registry::{
         answer::{Answer, Body},
         plugin::{Asked, Bodies, RegistryPlugin},
@@ -120,7 +120,7 @@ async fn serve<P: RegistryPlugin>(
     tokio::select! {
         biased;
         // Some wait long for their answer: for a person's word, or for the upstream.
-        () = revoked(&mut revocations, principal.token_id.as_deref()) => {
+        () = revoked(&mut revocations, &principal) => {
             match installer(state, &parts, scope).await {
                 Ok(_) => plugin.say(StatusCode::UNAUTHORIZED, GONE, GONE),
                 Err(problem) => self::refusal(plugin, &problem, &base),
@@ -133,13 +133,14 @@ async fn serve<P: RegistryPlugin>(
 /// What is told where a token ends while its request is answered, and nothing more is known.
 const GONE: &str = "the token may have been revoked meanwhile; ask again";
 
-/// Waits until a token is revoked, or may have been; for ever, where there is none.
-async fn revoked(revocations: &mut broadcast::Receiver<Revoked>, token_id: Option<&str>) {
-    let Some(token_id) = token_id else { return pending().await };
+/// Waits until somebody's token is revoked, or may have been; for ever, where there is none.
+async fn revoked(revocations: &mut broadcast::Receiver<Revoked>, principal: &Principal) {
+    let Some(token_id) = principal.token_id.as_deref() else { return pending().await };
     loop {
         match revocations.recv().await {
             Ok(Revoked::Token(id)) if *id == *token_id => return,
-            Ok(Revoked::Token(_) | Revoked::Session(_)) => {}
+            Ok(Revoked::Agent(agent)) if principal.agent == Some(agent) => return,
+            Ok(Revoked::Token(_) | Revoked::Session(_) | Revoked::Agent(_)) => {}
             // Ours may have been among those that were missed.
             Ok(Revoked::Perhaps) | Err(RecvError::Lagged(_)) => return,
             // Nothing is followed any more, as the process stops.

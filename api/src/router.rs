@@ -10,7 +10,7 @@ use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 
 use crate::{
-    events, health, metrics, mint, nexus,
+    agents, events, health, metrics, mint, nexus,
     openapi::{self, Document, Frame},
     outer, problem, projections, registry, session,
     state::ApiState,
@@ -42,6 +42,7 @@ fn routes() -> OpenApiRouter<ApiState> {
         .merge(events::routes())
         .merge(projections::routes())
         .merge(tokens::routes())
+        .merge(agents::routes())
         .merge(nexus::routes())
         .merge(mint::routes())
         .merge(registry::routes())

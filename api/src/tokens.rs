@@ -20,6 +20,7 @@ use weir_events::{
     position::Position,
     registry::profile::{Quota, quota_stream},
     timestamp::Timestamp,
+    web::request::AgentId,
 };
 use weir_processors::access::{Issued, Wish};
 use weir_projections::access::api_tokens::{self, TokenRow};
@@ -79,6 +80,8 @@ pub struct TokenView {
     revoked_at: Option<Timestamp>,
     /// The profile that it is judged by.
     profile: Option<String>,
+    /// The agent whose own it is.
+    agent: Option<String>,
     /// What it has used of its profile's quota, where that counts something.
     used: Option<UsedView>,
 }
@@ -98,9 +101,21 @@ pub struct UsedView {
 
 impl From<TokenRow> for TokenView {
     fn from(row: TokenRow) -> Self {
-        let TokenRow { id, name, scopes, issued_at, issued_by, expires_at, revoked_at, .. } = row;
-        let profile = row.profile;
-        Self { id, name, scopes, issued_at, issued_by, expires_at, revoked_at, profile, used: None }
+        let TokenRow { id, name, scopes, issued_at, issued_by, .. } = row;
+        let TokenRow { expires_at, revoked_at, profile, agent, .. } = row;
+        let used = None;
+        Self {
+            id,
+            name,
+            scopes,
+            issued_at,
+            issued_by,
+            expires_at,
+            revoked_at,
+            profile,
+            agent,
+            used,
+        }
     }
 }
 
@@ -164,6 +179,8 @@ struct IssueRequest {
     expires_in_seconds: Option<u64>,
     /// The profile that it is judged by, beside everything else.
     profile: Option<String>,
+    /// The agent whose own it is: 64 hexadecimal digits. With scope `web:fetch` it may ask the outside.
+    agent: Option<String>,
 }
 
 /// A token just issued.
@@ -182,6 +199,8 @@ pub struct IssuedView {
     expires_at: Option<Timestamp>,
     /// The profile that it is judged by.
     profile: Option<String>,
+    /// The agent whose own it is.
+    agent: Option<String>,
     /// Why there is no secret.
     #[serde(skip_serializing_if = "Option::is_none")]
     detail: Option<&'static str>,
@@ -193,13 +212,14 @@ impl IssuedView {
             Event::TokenIssued(token) => Some(token.clone()),
             _ => None,
         })?;
-        let TokenIssued { token_id: id, name, scopes, expires_at, profile } = token;
+        let TokenIssued { token_id: id, name, scopes, expires_at, profile, agent } = token;
+        let agent = agent.map(|agent| agent.to_string());
         let secret = issued.token.clone();
         let detail = secret.is_none().then_some(
             "this answers a repeated request; the secret was in the first answer and is kept \
              nowhere: revoke this token and issue another if it is lost",
         );
-        Some(Self { id, secret, name, scopes, expires_at, profile, detail })
+        Some(Self { id, secret, name, scopes, expires_at, profile, agent, detail })
     }
 }
 
@@ -214,10 +234,14 @@ async fn issue(
     State(state): State<ApiState>,
     ask: Ask<TokensWrite, IssueRequest>,
 ) -> Result<Done<IssuedView>, Problem> {
-    let IssueRequest { name, scopes, expires_in_seconds, profile } = ask.body;
+    let IssueRequest { name, scopes, expires_in_seconds, profile, agent } = ask.body;
+    let agent = agent.map(|agent| agent.parse()).transpose();
+    let agent: Option<AgentId> =
+        agent.map_err(|fault| Problem::of_field(&TOKEN_REFUSED, "agent", format!("{fault}")))?;
     let now = state.door().now();
     let expires_at = expires_in_seconds.map(|seconds| expiry(now, seconds)).transpose()?;
-    let (wish, by) = (Wish { name, scopes, expires_at, profile }, ask.principal.grantor());
+    let wish = Wish { name, scopes, expires_at, profile, agent };
+    let by = ask.principal.grantor();
     let issued = state.tokens().issue(wish, by, &ask.caller, ask.key).await?;
     let view = IssuedView::of(&issued)
         .ok_or_else(|| Problem::internal(&std::io::Error::other("a token without its event")))?;
@@ -265,10 +289,15 @@ impl From<Refusal> for Problem {
         match refusal {
             Refusal::Unknown => Self::new(&NO_SUCH_TOKEN, words),
             Refusal::BadName => Self::of_field(&TOKEN_REFUSED, "name", words),
-            Refusal::BadScope(_) => Self::of_field(&TOKEN_REFUSED, "scopes", words),
+            Refusal::BadScope(_) | Refusal::NotForAgents(_) => {
+                Self::of_field(&TOKEN_REFUSED, "scopes", words)
+            }
             Refusal::Beyond(_) => Self::of_field(&MISSING_SCOPE, "scopes", words),
             Refusal::NoProfile(_) => Self::of_field(&TOKEN_REFUSED, "profile", words),
             Refusal::Bound(_) => Self::of_field(&BOUND_BY_PROFILE, "profile", words),
+            Refusal::NoAgent(_) | Refusal::NeedsAgent => {
+                Self::of_field(&TOKEN_REFUSED, "agent", words)
+            }
             Refusal::AuditNeedsAdmin(_) => Self::of_field(&MISSING_SCOPE, "profile", words),
             Refusal::ExpiresInThePast(_) => {
                 Self::of_field(&TOKEN_REFUSED, "expires_in_seconds", words)
@@ -291,6 +320,7 @@ mod tests {
             scopes: vec!["registry:pypi".to_owned()],
             expires_at: None,
             profile: Some("agent".to_owned()),
+            agent: None,
         };
         let (replayed, token) = (token.is_none(), token.map(str::to_owned));
         let executed =
@@ -330,6 +360,8 @@ mod tests {
             (Refusal::NoProfile("agent".to_owned()), 422, "profile"),
             (Refusal::Bound("agent".to_owned()), 403, "profile"),
             (Refusal::AuditNeedsAdmin("trial".to_owned()), 403, "profile"),
+            (Refusal::NeedsAgent, 422, "agent"),
+            (Refusal::NotForAgents("admin"), 422, "scopes"),
             (Refusal::ExpiresInThePast(Timestamp::EPOCH), 422, "expires_in_seconds"),
         ] {
             let problem = Problem::from(refusal);

@@ -1,10 +1,20 @@
-//! Who may pass: tokens and their scopes, and the browsers that signed in with one. Secrets never
-//! stand in events, only ids do.
-//! Streams: `access/token/<id>`, `access/sessions/<token id>` (append-only).
+//! Who may pass: tokens and their scopes, the browsers that signed in with one, and the agents whose
+//! signatures count. Secrets never stand in events, only ids and public keys do.
+//! Streams: `access/token/<id>`, `access/sessions/<token id>` (append-only), `access/agent/<id>`.
 
 use serde::{Deserialize, Serialize};
 
-use crate::{codec::events, timestamp::Timestamp};
+use crate::{
+    codec::events,
+    stream::{StreamName, StreamNameFault},
+    timestamp::Timestamp,
+    web::request::{AgentId, PublicKey},
+};
+
+/// The stream of an agent.
+pub fn agent_stream(agent: &AgentId) -> Result<StreamName, StreamNameFault> {
+    StreamName::new(format!("access/agent/{agent}"))
+}
 
 events! {
     /// Events of subsystem `access` (range 0x1100).
@@ -18,6 +28,11 @@ events! {
         /// A browser signed out, or made room for others: its cookie opens nothing any more, on
         /// any instance.
         0x1104 v 1 SessionEnded,
+        /// An agent is known by its key: what it signs counts from now on.
+        0x1105 v 1 AgentRegistered,
+        /// An agent is no longer trusted: what it signs counts for nothing, on any instance, and the
+        /// tokens that are its own open nothing.
+        0x1106 v 1 AgentRevoked,
     }
 }
 
@@ -35,6 +50,9 @@ pub struct TokenIssued {
     /// The profile whose stricter policy holds for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile: Option<String>,
+    /// The agent whose own it is: it opens something only as long as the agent is trusted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<AgentId>,
 }
 
 /// A token was revoked.
@@ -74,4 +92,22 @@ pub enum SessionEnd {
     SignedOut,
     /// Its token has more sessions than it may have, and this one was not used for longest.
     CrowdedOut,
+}
+
+/// An agent is known by its key.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AgentRegistered {
+    /// SHA-256 of its key.
+    pub agent: AgentId,
+    /// What the operator called it.
+    pub name: String,
+    /// The ed25519 key that its signatures are checked with.
+    pub public_key: PublicKey,
+}
+
+/// An agent is no longer trusted. Its key never is again; an agent with a new key is a new agent.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AgentRevoked {
+    /// The agent.
+    pub agent: AgentId,
 }

@@ -9,7 +9,10 @@ use std::{fs, path::PathBuf};
 
 use proptest::prelude::*;
 use weir_events::{
-    access::{self, SessionEnd, SessionEnded, SessionOpened, TokenIssued, TokenRevoked},
+    access::{
+        self, AgentRegistered, AgentRevoked, SessionEnd, SessionEnded, SessionOpened, TokenIssued,
+        TokenRevoked,
+    },
     codec::{self, EventSet},
     kind::{self, Kind},
     log::{self, DeadLetterRedelivered, ReplayCancelled, ReplayRequested},
@@ -41,7 +44,10 @@ use weir_events::{
         WebRequestFailed, WebRequestSubmitted,
         approval::{ApprovalWord, WebApprovalAnswered, WebApprovalRequested},
         content::{ContentFilter, FilterReport},
-        request::{AgentId, ApiInteractionKind, Cost, Hash256, HttpMethod, PortalReport, TopUser},
+        request::{
+            AgentId, ApiInteractionKind, Cost, Hash256, HttpMethod, PortalReport, PublicKey,
+            TopUser,
+        },
         rule::{
             Action, DomainRule, DomainRuleUpdated, Permits, WebWaiver, WebWaiverExpired,
             WebWaiverGranted, WebWaiverRequested, WebWaiverRevoked,
@@ -307,13 +313,16 @@ fn samples() -> Vec<codec::Encoded> {
         ReplayCancelled { projection: "block_log".to_owned() }.into(),
         DeadLetterRedelivered { projection: "block_log".to_owned(), position: Position(9) }.into(),
     ];
-    let access_events: [access::Event; 4] = [
+    let public_key = PublicKey::new([7; 32]);
+    let agent = AgentId::of_key(&public_key);
+    let access_events: [access::Event; 6] = [
         TokenIssued {
             token_id: "0123456789abcdef".to_owned(),
             name: "ci".to_owned(),
             scopes: vec!["registry:pypi".to_owned()],
             expires_at: Some(Timestamp::from_micros(1_795_824_000_123_456)),
             profile: None,
+            agent: None,
         }
         .into(),
         TokenRevoked { token_id: "0123456789abcdef".to_owned() }.into(),
@@ -329,6 +338,8 @@ fn samples() -> Vec<codec::Encoded> {
             cause: SessionEnd::SignedOut,
         }
         .into(),
+        AgentRegistered { agent, name: "reader".to_owned(), public_key }.into(),
+        AgentRevoked { agent }.into(),
     ];
     let (ann, transfer) = ("ann".to_owned(), "00ff".repeat(16));
     let nexus_events: [nexus::Event; 4] = [

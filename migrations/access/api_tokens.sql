@@ -9,5 +9,7 @@ CREATE TABLE api_tokens (
     expires_at timestamptz,
     revoked_at timestamptz,
     -- The profile that it is judged by.
-    profile text COLLATE "C"
+    profile text COLLATE "C",
+    -- The agent whose own it is.
+    agent text COLLATE "C"
 );

@@ -2,6 +2,7 @@
 //! opens something only while its stream says so; its secret is known to nobody but its owner, and
 //! to the database only as an argon2id hash.
 
+mod agents;
 mod known;
 mod lockout;
 mod secret;
@@ -10,13 +11,13 @@ mod watch;
 
 use std::{
     net::IpAddr,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
 };
 
 use tokio::sync::Semaphore;
 use weir_aggregates::{
-    access::{Binding, Command, Grantor, Refusal, Scope, State, Token},
+    access::{Binding, Command, Grantor, Refusal, Scope, Standing, State, Token},
     registry::profile::Profiles,
 };
 use weir_events::{
@@ -27,14 +28,16 @@ use weir_events::{
     },
     stream::StreamName,
     timestamp::Timestamp,
+    web::request::AgentId,
 };
 use weir_log::{append::AppendFault, database::DatabaseFault};
 
-use self::{known::Known, lockout::Lockout, secret::Secret};
 pub use self::{
+    agents::AgentKeys,
     session::{Opened, Session, sweep as sweep_sessions},
     watch::Revoked,
 };
+use self::{agents::Keys, known::Known, lockout::Lockout, secret::Secret};
 use crate::{
     caller::Caller,
     door::{Door, DoorFault, ExecuteFault, Executed, IdempotencyKey},
@@ -60,6 +63,8 @@ pub struct Principal {
     pub expires_at: Option<Timestamp>,
     /// The profile that its token names: what it asks for is judged by that.
     pub profile: Option<Arc<str>>,
+    /// The agent whose own its token is.
+    pub agent: Option<AgentId>,
     /// The session, where a browser's cookie let it in.
     pub session: Option<Session>,
 }
@@ -73,6 +78,7 @@ impl Principal {
             scopes: scopes.into(),
             expires_at: None,
             profile: None,
+            agent: None,
             session: None,
         }
     }
@@ -106,6 +112,7 @@ impl Principal {
             scopes: token.scopes.iter().filter_map(|name| Scope::find(name)).collect(),
             expires_at: token.expires_at,
             profile: token.profile.as_deref().map(Arc::from),
+            agent: token.agent,
             session: None,
         }
     }
@@ -148,6 +155,8 @@ pub struct Wish {
     pub expires_at: Option<Timestamp>,
     /// The profile that it names.
     pub profile: Option<String>,
+    /// The agent whose own it is.
+    pub agent: Option<AgentId>,
 }
 
 /// A token just issued.
@@ -173,6 +182,7 @@ struct Inner {
     verified: Mutex<Known>,
     hashing: Semaphore,
     lockout: Mutex<Lockout>,
+    keys: Mutex<Keys>,
     /// When this process last knew of every revocation there was.
     knew_all_at: Mutex<Instant>,
 }
@@ -208,6 +218,7 @@ impl Tokens {
             verified: Mutex::default(),
             hashing: Semaphore::new(MAX_HASHING),
             lockout: Mutex::default(),
+            keys: Mutex::default(),
             knew_all_at: Mutex::new(Instant::now()),
         };
         Self { inner: Arc::new(inner) }
@@ -227,11 +238,13 @@ impl Tokens {
             return Err(ExecuteFault::Refused(Refusal::Unknown));
         };
         let binding = self.binding(wish.profile.as_deref()).await?;
+        let standing = self.standing(wish.agent.as_ref()).await?;
         let verifier = secret.verifier().await.map_err(|_| busy())?;
         self.statement(INSERT, &token_id, Some(&verifier)).await.map_err(DoorFault::from)?;
-        let Wish { name, scopes, expires_at, profile } = wish;
-        let token = TokenIssued { token_id: token_id.clone(), name, scopes, expires_at, profile };
-        let command = Command::Issue { token, by, binding };
+        let Wish { name, scopes, expires_at, profile, agent } = wish;
+        let id = token_id.clone();
+        let token = TokenIssued { token_id: id, name, scopes, expires_at, profile, agent };
+        let command = Command::Issue { token: Box::new(token), by, binding, standing };
         let executed =
             self.inner.door.execute::<Token>(&stream, &command, caller, idempotency).await;
         match executed {
@@ -268,6 +281,18 @@ impl Tokens {
         })
     }
 
+    /// Where an agent stands, as the log says now.
+    async fn standing(&self, agent: Option<&AgentId>) -> Result<Standing, DoorFault> {
+        let Some(agent) = agent else { return Ok(Standing::Nobody) };
+        let live = self.agents().state(agent).await?.live().is_some();
+        Ok(if live { Standing::Trusted } else { Standing::Unknown })
+    }
+
+    /// Whether a token's agent, where it is an agent's own, is trusted now.
+    async fn stands(&self, agent: Option<&AgentId>) -> Result<bool, DoorFault> {
+        Ok(self.standing(agent).await? != Standing::Unknown)
+    }
+
     /// The profile that a token names, whether it opens anything or not; none where there is no such
     /// token.
     pub async fn profile_of(&self, token_id: &str) -> Result<Option<String>, DoorFault> {
@@ -299,9 +324,11 @@ impl Tokens {
             scopes: vec![Scope::Admin.as_str().to_owned()],
             expires_at: None,
             profile: None,
+            agent: None,
         };
         let (by, binding) = (Grantor::admin(), Binding::Stricter);
-        let command = Command::Issue { token, by, binding };
+        let (token, standing) = (Box::new(token), Standing::Nobody);
+        let command = Command::Issue { token, by, binding, standing };
         let caller = Caller::processor("bootstrap");
         let executed = self.inner.door.execute::<Token>(&stream, &command, &caller, None).await;
         let executed = match executed {
@@ -367,6 +394,9 @@ impl Tokens {
         let generation = self.verified().generation();
         let (state, _): (State, _) = self.inner.door.load::<Token>(&stream).await?;
         let Some(issued) = state.live_at(self.inner.door.now()) else { return Err(Denied::Bad) };
+        if !self.stands(issued.agent.as_ref()).await? {
+            return Err(Denied::Bad);
+        }
         let verifier = self.verifier(secret.id()).await.map_err(DoorFault::from)?;
         let verifier = verifier.ok_or(Denied::Bad)?;
         let turn = tokio::time::timeout(HASHING_PATIENCE, self.inner.hashing.acquire()).await;
@@ -390,8 +420,7 @@ impl Tokens {
         if principal.expires_at.is_some_and(|end| end <= now) {
             return Err(Denied::Bad);
         }
-        let knew_all_at = *self.inner.knew_all_at.lock().unwrap_or_else(PoisonError::into_inner);
-        if knew_all_at.elapsed() <= MAX_AGE {
+        if self.inner.knows_all() {
             return Ok(principal);
         }
         if let Some(session) = &principal.session {
@@ -399,7 +428,8 @@ impl Tokens {
         }
         let stream = principal.token_id.as_deref().and_then(stream).ok_or(Denied::Bad)?;
         let (state, _): (State, _) = self.inner.door.load::<Token>(&stream).await?;
-        if state.live_at(now).is_some() { Ok(principal) } else { Err(Denied::Bad) }
+        let live = state.live_at(now).is_some() && self.stands(principal.agent.as_ref()).await?;
+        if live { Ok(principal) } else { Err(Denied::Bad) }
     }
 
     /// Forgets a token and its sessions, or one session by its name.
@@ -407,8 +437,8 @@ impl Tokens {
         self.verified().revoke(id);
     }
 
-    fn verified(&self) -> std::sync::MutexGuard<'_, Known> {
-        self.inner.verified.lock().unwrap_or_else(PoisonError::into_inner)
+    fn verified(&self) -> MutexGuard<'_, Known> {
+        self.inner.verified()
     }
 
     fn lockout(&self) -> std::sync::MutexGuard<'_, Lockout> {
@@ -438,6 +468,18 @@ impl Tokens {
         }
         query.execute(&mut *tx).await.map_err(&fault)?;
         tx.commit().await.map_err(&fault)
+    }
+}
+
+impl Inner {
+    fn verified(&self) -> MutexGuard<'_, Known> {
+        self.verified.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether this process has heard of every revocation there was a moment ago.
+    fn knows_all(&self) -> bool {
+        let knew_all_at = *self.knew_all_at.lock().unwrap_or_else(PoisonError::into_inner);
+        knew_all_at.elapsed() <= MAX_AGE
     }
 }
 

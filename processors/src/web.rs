@@ -3,3 +3,4 @@
 
 pub mod filter;
 pub mod graphql;
+pub mod signature;

@@ -22,6 +22,7 @@ use engine::Projection;
 pub fn all() -> Vec<Arc<dyn Projection>> {
     vec![
         Arc::new(log::causation::Causation),
+        Arc::new(access::agents::Agents),
         Arc::new(access::api_tokens::ApiTokens),
         Arc::new(mint::accounts::Accounts),
         Arc::new(registry::block_log::BlockLog),

@@ -12,7 +12,8 @@ use crate::{
 /// the read model's version, and write both here.
 const VERSIONS: &[(&str, i32, &str)] = &[
     ("causation", 1, "29c9187dfd5b2225"),
-    ("api_tokens", 2, "50d86a7951d50f50"),
+    ("agents", 1, "95568387153b2087"),
+    ("api_tokens", 3, "8dd7d1b0d98e0398"),
     ("accounts", 1, "592366779cb46fd5"),
     ("block_log", 2, "50c5fd79a078fe1e"),
     ("blocked_packages", 1, "e30166e7aa1855cc"),

@@ -43,4 +43,10 @@ needs! {
     MintRead = Some(Scope::MintRead);
     /// Grant spark.
     MintWrite = Some(Scope::MintWrite);
+    /// See agents.
+    AgentsRead = Some(Scope::AgentsRead);
+    /// Register and revoke agents.
+    AgentsWrite = Some(Scope::AgentsWrite);
+    /// Ask the outside, as the agent that the token is of.
+    WebFetch = Some(Scope::WebFetch);
 }

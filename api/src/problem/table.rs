@@ -78,6 +78,8 @@ problems! {
         "No such name was reserved here. GET /api/registry/reserved lists them; those of the configuration are released there.";
     NO_SUCH_ACCOUNT NOT_FOUND "no_such_account" "There is no such account"
         "Nothing was ever granted to an account of this name. GET /api/mint/accounts lists those there are.";
+    NO_SUCH_AGENT NOT_FOUND "no_such_agent" "There is no such agent"
+        "No agent has this id: 64 lower-case hexadecimal digits, the SHA-256 of its public key. GET /api/access/agents lists those that were registered.";
     NOTHING_CALLED_SO NOT_FOUND "nothing_called_so" "Nothing is called so"
         "No advisory that is known now has this id or alias, and no rule in force has this id. GET /api/registry/explain names what is said against a version.";
     METHOD_NOT_ALLOWED METHOD_NOT_ALLOWED "method_not_allowed" "The method does not exist here"
@@ -100,6 +102,8 @@ problems! {
         "A rule has this id already. Ids are made by Weir; ask again.";
     WAIVER_EXISTS CONFLICT "waiver_exists" "The waiver exists already"
         "A waiver has this id already. Ids are made by Weir; ask again.";
+    AGENT_EXISTS CONFLICT "agent_exists" "The agent exists already"
+        "An agent with this key is registered under another name, or was revoked. An agent that was revoked never comes back: make it a new key.";
     SECOND_PERSON CONFLICT "second_person" "A second person has to say yes"
         "Who asked for a waiver that needs a second person cannot grant it, with any of the tokens of that name. Ask somebody who has a token of another name.";
     CLOCK_NOT_DRIVEN CONFLICT "clock_not_driven" "The clock cannot be driven"
@@ -136,6 +140,8 @@ problems! {
         "The grant has the right shape, but not a meaning: `errors` names the field. Nothing was granted.";
     INSUFFICIENT_SPARK UNPROCESSABLE_ENTITY "insufficient_spark" "There is too little spark"
         "The account cannot pay for this. An operator grants spark with POST /api/mint/grants or `weir mint grant`.";
+    AGENT_REFUSED UNPROCESSABLE_ENTITY "agent_refused" "The agent cannot be registered"
+        "What was sent is no agent's name or key: `errors` names the field. Nothing was registered.";
     TOKEN_REFUSED UNPROCESSABLE_ENTITY "token_refused" "The token cannot be issued"
         "What was asked for is no token: `errors` names the field. Nothing was issued.";
     POSITION_REFUSED UNPROCESSABLE_ENTITY "position_refused" "The position is not in the log"

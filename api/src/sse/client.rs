@@ -220,7 +220,10 @@ impl Client {
                 Ok(Revoked::Session(name)) if self.session() == Some(&*name) => {
                     Wake::End("the session was ended")
                 }
-                Ok(Revoked::Token(_) | Revoked::Session(_)) => Wake::Look,
+                Ok(Revoked::Agent(agent)) if self.principal.agent == Some(agent) => {
+                    Wake::End("the agent was revoked")
+                }
+                Ok(Revoked::Token(_) | Revoked::Session(_) | Revoked::Agent(_)) => Wake::Look,
                 // Ours may have been among those that were missed.
                 Ok(Revoked::Perhaps) | Err(broadcast::error::RecvError::Lagged(_)) => {
                     Wake::End("sign in again")

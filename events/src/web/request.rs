@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 
 pub use self::{
     headers::Headers,
-    id::{AgentId, Hash256, IdFault, Signature},
+    id::{AgentId, Hash256, IdFault, PublicKey, Signature},
     message::{
         MAX_ENVELOPE_BYTES, Message, MessageFault, PORTAL_REPORT, WEB_REQUEST, WEB_RESPONSE,
     },

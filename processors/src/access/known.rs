@@ -6,6 +6,8 @@ use std::{
     time::{Duration, Instant},
 };
 
+use weir_events::web::request::AgentId;
+
 use super::Principal;
 
 /// How long a secret is not hashed again.
@@ -71,6 +73,12 @@ impl Known {
         self.revoked.insert(id.to_owned());
     }
 
+    /// An agent was revoked, and whatever is its own: also what is being verified now.
+    pub(super) fn revoke_agent(&mut self, agent: AgentId) {
+        self.verified.retain(|_, (principal, _)| principal.agent != Some(agent));
+        self.generation += 1;
+    }
+
     /// Revocations may have been missed: nothing that is known is worth anything.
     pub(super) fn forget_all(&mut self) {
         self.verified.clear();
@@ -96,6 +104,7 @@ mod tests {
             scopes: [].into(),
             expires_at: None,
             profile: None,
+            agent: None,
             session: None,
         }
     }
@@ -106,6 +115,19 @@ mod tests {
         let generation = known.generation();
         known.revoke("0123456789abcdef");
         known.remember([1; 32], principal(), now, generation);
+        assert_eq!(known.get(&[1; 32], now), None);
+    }
+
+    #[test]
+    fn a_token_goes_with_its_agent_and_so_does_a_verification_under_way() {
+        let (mut known, now, agent) = (Known::default(), Instant::now(), AgentId::new([7; 32]));
+        let generation = known.generation();
+        known.remember([1; 32], Principal { agent: Some(agent), ..principal() }, now, generation);
+        known.remember([2; 32], principal(), now, generation);
+        known.revoke_agent(agent);
+        assert_eq!(known.get(&[1; 32], now), None);
+        assert_eq!(known.get(&[2; 32], now), Some(principal()));
+        known.remember([1; 32], Principal { agent: Some(agent), ..principal() }, now, generation);
         assert_eq!(known.get(&[1; 32], now), None);
     }
 

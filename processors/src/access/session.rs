@@ -215,6 +215,9 @@ impl Tokens {
         let stream = stream(&found.token_id).ok_or(Denied::Bad)?;
         let (state, _): (State, _) = door.load::<Token>(&stream).await?;
         let token = state.live_at(door.now()).ok_or(Denied::Bad)?;
+        if !self.stands(token.agent.as_ref()).await? {
+            return Err(Denied::Bad);
+        }
         let of_token = Principal::of(token);
         let ends = of_token.expires_at.map_or(found.expires_at, |end| end.min(found.expires_at));
         let session = Some(Session { hash, name: hash.name().into() });

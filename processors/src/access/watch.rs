@@ -12,7 +12,7 @@ use tokio::{
     time::{MissedTickBehavior, interval},
 };
 use tracing::warn;
-use weir_events::{access::Event, position::Position};
+use weir_events::{access::Event, position::Position, web::request::AgentId};
 use weir_log::{Log, lifecycle::Lifecycle, tail::TailFault};
 
 use super::Tokens;
@@ -29,6 +29,8 @@ pub enum Revoked {
     Token(String),
     /// This session was ended.
     Session(String),
+    /// This agent was revoked, and every token of it.
+    Agent(AgentId),
     /// Any token may have been: the log was restored, and nobody can say what was in between.
     Perhaps,
 }
@@ -55,10 +57,13 @@ impl Tokens {
                         let gone = match event.decode::<Event>() {
                             Some(Ok(Event::TokenRevoked(gone))) => Revoked::Token(gone.token_id),
                             Some(Ok(Event::SessionEnded(gone))) => Revoked::Session(gone.session),
+                            Some(Ok(Event::AgentRevoked(gone))) => Revoked::Agent(gone.agent),
                             _ => continue,
                         };
-                        if let Revoked::Token(id) | Revoked::Session(id) = &gone {
-                            self.forget(id);
+                        match &gone {
+                            Revoked::Token(id) | Revoked::Session(id) => self.forget(id),
+                            Revoked::Agent(agent) => self.inner.forget_agent(agent),
+                            Revoked::Perhaps => {}
                         }
                         // Nobody listening is fine: no stream is open.
                         drop(revoked.send(gone));
@@ -74,6 +79,7 @@ impl Tokens {
                 Err(fault @ TailFault::Resync { .. }) => {
                     warn!(error = %fault, "lost track of revocations; every token is checked anew");
                     self.verified().forget_all();
+                    self.inner.forget_agents();
                     drop(revoked.send(Revoked::Perhaps));
                     tail = log.tail(log.head());
                     tokio::time::sleep(LOOK).await;

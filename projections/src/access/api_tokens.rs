@@ -47,14 +47,16 @@ pub struct TokenRow {
     pub revoked_at: Option<Timestamp>,
     /// The profile that it is judged by.
     pub profile: Option<String>,
+    /// The agent whose own it is.
+    pub agent: Option<String>,
 }
 
 const LIST: &str = "
-    SELECT id, position, name, scopes, issued_at, issued_by, expires_at, revoked_at, profile
+    SELECT id, position, name, scopes, issued_at, issued_by, expires_at, revoked_at, profile, agent
     FROM access.api_tokens WHERE position < $1 ORDER BY position DESC LIMIT $2";
 
 const ONE: &str = "
-    SELECT id, position, name, scopes, issued_at, issued_by, expires_at, revoked_at, profile
+    SELECT id, position, name, scopes, issued_at, issued_by, expires_at, revoked_at, profile, agent
     FROM access.api_tokens WHERE id = $1";
 
 /// The tokens issued last before a position, newest first.
@@ -84,17 +86,19 @@ fn from_row(row: &PgRow) -> Result<TokenRow, sqlx::Error> {
         expires_at: query::moment_if_any(row, "expires_at")?,
         revoked_at: query::moment_if_any(row, "revoked_at")?,
         profile: row.try_get("profile")?,
+        agent: row.try_get("agent")?,
     })
 }
 
 /// Scopes travel as JSON: arrays of arrays must be rectangular.
 const ISSUE: &str = "
-    INSERT INTO api_tokens (id, position, name, scopes, issued_at, issued_by, expires_at, profile)
+    INSERT INTO api_tokens (id, position, name, scopes, issued_at, issued_by, expires_at, profile,
+        agent)
     SELECT id, position, name, ARRAY(SELECT jsonb_array_elements_text(scopes::jsonb)), issued_at,
-        issued_by, expires_at, profile
+        issued_by, expires_at, profile, agent
     FROM unnest($1::text[], $2::bigint[], $3::text[], $4::text[], $5::timestamptz[], $6::text[],
-        $7::timestamptz[], $8::text[])
-        AS e (id, position, name, scopes, issued_at, issued_by, expires_at, profile)";
+        $7::timestamptz[], $8::text[], $9::text[])
+        AS e (id, position, name, scopes, issued_at, issued_by, expires_at, profile, agent)";
 
 /// A token is revoked at most once; the first word counts.
 const REVOKE: &str = "
@@ -108,7 +112,8 @@ async fn issue(
     tx: &mut PgConnection,
 ) -> Result<(), ApplyFault> {
     let (mut ids, mut positions, mut names, mut scopes) = (vec![], vec![], vec![], vec![]);
-    let (mut ats, mut bys, mut ends, mut profiles) = (vec![], vec![], vec![], vec![]);
+    let (mut ats, mut bys, mut ends) = (vec![], vec![], vec![]);
+    let (mut profiles, mut agents) = (vec![], vec![]);
     for (event, token) in issued {
         ids.push(token.token_id);
         positions.push(event.position.0);
@@ -118,6 +123,7 @@ async fn issue(
         bys.push(decode::principal(event)?);
         ends.push(token.expires_at.map(Timestamp::datetime));
         profiles.push(token.profile);
+        agents.push(token.agent.map(|agent| agent.to_string()));
     }
     sqlx::query(ISSUE)
         .bind(ids)
@@ -128,6 +134,7 @@ async fn issue(
         .bind(bys)
         .bind(ends)
         .bind(profiles)
+        .bind(agents)
         .execute(tx)
         .await?;
     Ok(())
@@ -139,7 +146,7 @@ impl Projection for ApiTokens {
     }
 
     fn version(&self) -> i32 {
-        2
+        3
     }
 
     fn subsystem(&self) -> Subsystem {
@@ -173,7 +180,7 @@ impl Projection for ApiTokens {
                         revoked.push(token_id);
                         revoked_at.push(at.recorded_at.datetime());
                     }
-                    (_, Event::SessionOpened(_) | Event::SessionEnded(_)) => {}
+                    (_, _) => {}
                 }
             }
             if !issued.is_empty() {

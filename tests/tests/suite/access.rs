@@ -1,5 +1,6 @@
 //! Tokens open what their scopes say, and nothing any more once they are revoked: on any instance.
 
+mod agents;
 mod sessions;
 
 use std::{

@@ -6,6 +6,7 @@ use clap::{Args, Subcommand};
 use reqwest::Method;
 use serde_json::{Value, json};
 use weir_aggregates::access::{Grantor, Scope};
+use weir_events::web::request::AgentId;
 use weir_processors::access::{Tokens, Wish};
 use weir_processors::caller::Caller;
 use weir_processors::clock::SystemClock;
@@ -46,6 +47,9 @@ pub(crate) struct CreateArgs {
     /// The profile it is judged by, beside everything else, like agent: see `weir profiles`
     #[arg(long, value_name = "NAME")]
     profile: Option<String>,
+    /// The agent whose own it is, by its id; with scope web:fetch it asks the outside
+    #[arg(long, value_name = "AGENT")]
+    agent: Option<AgentId>,
     /// Issue it on the database itself, without a server: for when the admin's token is lost
     #[arg(long, conflicts_with_all = ["server", "token"])]
     direct: bool,
@@ -101,6 +105,9 @@ fn create(context: &Context, args: &CreateArgs) -> Result<Exit, Failure> {
         if let Some(profile) = &args.profile {
             body["profile"] = profile.as_str().into();
         }
+        if let Some(agent) = &args.agent {
+            body["agent"] = agent.to_string().into();
+        }
         if let Some(span) = args.expires_in {
             body["expires_in_seconds"] = span.0.as_secs().into();
         }
@@ -114,7 +121,7 @@ fn create_directly(context: &Context, args: &CreateArgs) -> Result<Exit, Failure
     let config = context.load(&args.database.flags())?.config;
     let (output, its) = (context.output, config.clone());
     let (name, scopes, span) = (args.name.clone(), args.scope.clone(), args.expires_in);
-    let profile = args.profile.clone();
+    let (profile, agent) = (args.profile.clone(), args.agent);
     runtime::with_database(context, &config, Need::Existing, move |url| {
         runtime::interruptible(async move {
             let opened = Opened::open(&its, &url).await?;
@@ -122,7 +129,7 @@ fn create_directly(context: &Context, args: &CreateArgs) -> Result<Exit, Failure
             let seconds = span.map(|span| i64::try_from(span.0.as_secs()).unwrap_or(i64::MAX));
             let expires_at = seconds.map(|seconds| door.now().plus_seconds(seconds));
             let caller = Caller::processor("cli");
-            let wish = Wish { name: name.clone(), scopes, expires_at, profile };
+            let wish = Wish { name: name.clone(), scopes, expires_at, profile, agent };
             let issued = Tokens::new(door).issue(wish, Grantor::admin(), &caller, None).await;
             opened.close().await;
             let issued = issued?;

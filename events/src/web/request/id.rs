@@ -146,6 +146,8 @@ fixed! {
     Hash256[32];
     /// An agent: SHA-256 of its ed25519 public key.
     AgentId[32];
+    /// An ed25519 public key, as its standard encodes it.
+    PublicKey[32];
     /// An ed25519 signature.
     Signature[64];
 }
@@ -163,7 +165,7 @@ impl Hash256 {
 
 impl AgentId {
     /// The agent whose ed25519 public key this is.
-    pub fn of_key(public_key: &[u8; 32]) -> Self {
-        Self(Hash256::of(&[public_key]).0)
+    pub fn of_key(public_key: &PublicKey) -> Self {
+        Self(Hash256::of(&[public_key.as_bytes()]).0)
     }
 }

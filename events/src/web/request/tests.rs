@@ -8,7 +8,7 @@ use crate::web::content::ContentFormat;
 fn request() -> PortalRequest {
     PortalRequest {
         id: Hash256::of(&[b"first"]),
-        agent: AgentId::of_key(&[7; 32]),
+        agent: AgentId::of_key(&PublicKey::new([7; 32])),
         url: "https://docs.rs/serde".into(),
         method: HttpMethod::Get,
         headers: [("accept", "text/html"), ("accept-language", "en")].into(),
@@ -66,7 +66,7 @@ fn the_signed_bytes_are_those_of_the_contract() {
         b"\xa2id\xc4\x20",
         Hash256::of(&[b"first"]).as_ref(),
         b"\xa5agent\xc4\x20",
-        AgentId::of_key(&[7; 32]).as_ref(),
+        AgentId::of_key(&PublicKey::new([7; 32])).as_ref(),
         b"\xa3url\xc4\x15https://docs.rs/serde",
         b"\xa6method\x00",
         b"\xa7headers\x82\xa6accept\xa9text/html\xafaccept-language\xa2en",
@@ -146,7 +146,7 @@ fn an_id_has_one_spelling() {
 fn an_agent_is_the_hash_of_its_key() {
     // SHA-256 of 32 zero bytes.
     let known = "66687aadf862bd776c8fc18b8e9f8e20089714856ee233b3902a591d0d5f2925";
-    assert_eq!(AgentId::of_key(&[0; 32]).to_string(), known);
+    assert_eq!(AgentId::of_key(&PublicKey::new([0; 32])).to_string(), known);
 }
 
 #[test]

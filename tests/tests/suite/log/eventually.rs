@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use eventually::{AggregateRootBuilder, Repository, store::AppendError, versioning::Versioned};
 use weir_aggregates::{
-    access::{Binding, Command, Grantor, Refusal, State, Token},
+    access::{Binding, Command, Grantor, Refusal, Standing, State, Token},
     bridge::Bridged,
     machine::Context,
 };
@@ -27,11 +27,17 @@ fn issued() -> TokenIssued {
         scopes: vec!["admin".to_owned()],
         expires_at: None,
         profile: None,
+        agent: None,
     }
 }
 
 fn issue() -> Command {
-    Command::Issue { token: issued(), by: Grantor::admin(), binding: Binding::Stricter }
+    Command::Issue {
+        token: Box::new(issued()),
+        by: Grantor::admin(),
+        binding: Binding::Stricter,
+        standing: Standing::Nobody,
+    }
 }
 
 #[tokio::test]

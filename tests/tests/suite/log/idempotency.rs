@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use weir_aggregates::access::{Binding, Command, Grantor, Token};
+use weir_aggregates::access::{Binding, Command, Grantor, Standing, Token};
 use weir_events::{access::TokenIssued, position::Position};
 use weir_log::idempotency::CommandKey;
 use weir_processors::{
@@ -22,8 +22,14 @@ fn issue(name: &str) -> Command {
         scopes: vec!["admin".to_owned()],
         expires_at: None,
         profile: None,
+        agent: None,
     };
-    Command::Issue { token, by: Grantor::admin(), binding: Binding::Stricter }
+    Command::Issue {
+        token: Box::new(token),
+        by: Grantor::admin(),
+        binding: Binding::Stricter,
+        standing: Standing::Nobody,
+    }
 }
 
 fn door(log: &TestLog) -> Door {
