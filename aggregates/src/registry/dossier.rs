@@ -16,7 +16,7 @@ use weir_events::{
 use super::{
     advisory::{finding::Finding, set::Said},
     hold::Known,
-    licence::{Licences, NO_ASSERTION, Standing},
+    licence::{self, Licences, NO_ASSERTION, Standing, is_cut_off},
     pins,
     profile::CompiledProfile,
     rule::CompiledRule,
@@ -292,8 +292,9 @@ impl Dossier {
 
     /// What is said against the licence of a version, where that has this consequence.
     fn unlicensed(&self, candidate: &Candidate<'_>, reaction: Reaction) -> Option<String> {
-        let settings = &self.settings.licences;
-        if !self.reads_licences() || ![settings.violation, settings.unknown].contains(&reaction) {
+        let violation = self.settings.licences.violation;
+        let unknown = licence::unknown(&self.settings.licences, self.ecosystem);
+        if !self.reads_licences() || ![violation, unknown].contains(&reaction) {
             return None;
         }
         let licence = match self.ecosystem {
@@ -301,15 +302,23 @@ impl Dossier {
             // Their lists tell none.
             Ecosystem::Cargo | Ecosystem::Go | Ecosystem::Docker => NO_ASSERTION,
         };
+        let its = || licence::shown(licence);
         match self.licences.standing(licence) {
-            Standing::Refused if settings.violation == reaction => {
-                Some(format!("its licence, `{licence}`, is not one that may be used here"))
+            Standing::Refused if violation == reaction => {
+                Some(format!("its licence, `{}`, is not one that may be used here", its()))
             }
-            Standing::Unknown if settings.unknown == reaction => Some(match licence {
+            Standing::TooLong if violation == reaction => Some(format!(
+                "its licence, `{}`, is too long to be searched for what may not be used here",
+                its()
+            )),
+            Standing::Unknown if unknown == reaction => Some(match licence {
                 NO_ASSERTION => "nobody tells its licence".to_owned(),
-                _ => format!("its licence, `{licence}`, is none that SPDX has a name for"),
+                _ if is_cut_off(licence) => {
+                    format!("its licence, `{}`, is too long to be read", its())
+                }
+                _ => format!("its licence, `{}`, is none that SPDX has a name for", its()),
             }),
-            Standing::Fine | Standing::Refused | Standing::Unknown => None,
+            Standing::Fine | Standing::Refused | Standing::TooLong | Standing::Unknown => None,
         }
     }
 

@@ -2,18 +2,27 @@
 //! before there were any, brought into that form as far as it is clear what they meant.
 //!
 //! An expression is fine if one of its alternatives is, and all that this one asks for. What cannot be
-//! read is not known; only a name in it that is denied counts all the same.
+//! read is not known; only a name in it that is denied counts all the same. What is too long to be read
+//! may hold any name: where some are denied it is refused, and no part of it is judged for the whole.
 
-use std::{borrow::Cow, collections::HashMap, sync::LazyLock};
+use std::{
+    borrow::Cow,
+    collections::{HashMap, HashSet},
+    sync::LazyLock,
+};
 
 use spdx::{
     Expression, ParseMode,
     expression::ExpressionReq,
     identifiers::{EXCEPTIONS, LICENSES},
 };
-use weir_events::registry::policy::Licences as Settings;
+use weir_events::registry::{
+    Ecosystem,
+    policy::{Licences as Settings, Reaction},
+};
 
 use super::name::pattern::fits;
+use crate::words::is_hidden;
 
 /// What SPDX calls a licence of which nothing is told.
 pub const NO_ASSERTION: &str = "NOASSERTION";
@@ -21,14 +30,17 @@ pub const NO_ASSERTION: &str = "NOASSERTION";
 /// What npm calls a package that nobody may use.
 pub const UNLICENSED: &str = "UNLICENSED";
 
-/// The longest text that is looked at, in bytes. Some projects have the whole licence here.
-const MAX_BYTES: usize = 256;
+/// The longest text that is read, in bytes. Some projects have the whole licence here.
+const MAX_BYTES: usize = 4 << 10;
 
-/// As much of an unreadable one as is kept, in characters.
+/// The longest name that is allowed or denied, in bytes.
+const MAX_NAME_BYTES: usize = 256;
+
+/// As much of one that is too long as is kept, and of any as a message repeats, in characters.
 const MAX_KEPT_CHARS: usize = 80;
 
-/// What stands for what was cut off.
-const CUT: &str = " ...";
+/// What stands for what was cut off. Who writes it himself is taken at his word.
+const CUT: &str = " [cut]";
 
 const OPERATORS: [&str; 3] = ["OR", "AND", "WITH"];
 
@@ -116,16 +128,61 @@ static NAMES: LazyLock<HashMap<String, &'static str>> = LazyLock::new(|| {
 /// A licence as it is kept: as SPDX writes it, where it is clear what is meant, else in its own words.
 #[must_use]
 pub fn canonical(text: &str) -> String {
-    let text: String = text.chars().filter(|c| !c.is_control()).collect();
-    let text = text.trim();
+    let text = on_one_line(text);
+    if text.len() > MAX_BYTES {
+        return cut_off(&text);
+    }
     let lower = text.to_ascii_lowercase();
     match lower.as_str() {
         "" | "unknown" | "none" | "noassertion" | "other" | "custom" | "dual license" => {
             NO_ASSERTION.to_owned()
         }
         "unlicensed" | "proprietary" | "other/proprietary license" => UNLICENSED.to_owned(),
-        _ => read(text).unwrap_or_else(|| cut(text)),
+        _ => match read(&text) {
+            // In full it may be longer than as it was written.
+            Some(spelt) if spelt.len() > MAX_BYTES => cut_off(&spelt),
+            Some(spelt) => spelt,
+            None => text,
+        },
     }
+}
+
+/// A text without what is not seen, and with single blanks between its words.
+fn on_one_line(text: &str) -> String {
+    let seen = |word: &str| word.chars().filter(|c| !is_hidden(*c)).collect::<String>();
+    let words = text.split_whitespace().map(seen).filter(|word| !word.is_empty());
+    words.collect::<Vec<_>>().join(" ")
+}
+
+/// What is kept of a licence, given by its beginning, that is too long to be read.
+#[must_use]
+pub fn cut_off(text: &str) -> String {
+    let kept: String = text.chars().take(MAX_KEPT_CHARS).collect();
+    format!("{}{CUT}", kept.trim_end())
+}
+
+/// Whether something was cut off, so that nobody knows what stood there.
+#[must_use]
+pub fn is_cut_off(licence: &str) -> bool {
+    licence.contains(CUT)
+}
+
+/// As much of a licence as a message repeats.
+#[must_use]
+pub fn shown(licence: &str) -> Cow<'_, str> {
+    match licence.char_indices().nth(MAX_KEPT_CHARS + CUT.len()) {
+        Some(_) => Cow::Owned(licence.chars().take(MAX_KEPT_CHARS).chain(" ...".chars()).collect()),
+        None => Cow::Borrowed(licence),
+    }
+}
+
+/// What becomes of a version of which the licence is not known. Where nobody says: where only some may
+/// be used it is not known to be one of them, but of what can tell none that is not asked.
+#[must_use]
+pub fn unknown(settings: &Settings, ecosystem: Ecosystem) -> Reaction {
+    let tells = matches!(ecosystem, Ecosystem::Pypi | Ecosystem::Npm);
+    let missed = tells && !settings.allow.is_empty();
+    settings.unknown.unwrap_or(if missed { settings.violation } else { Reaction::Off })
 }
 
 /// Several licences of which nobody says how they hang together: all of them.
@@ -141,8 +198,9 @@ pub fn either<'a>(texts: impl IntoIterator<Item = &'a str>) -> String {
 }
 
 fn joined<'a>(texts: impl IntoIterator<Item = &'a str>, operator: &str) -> String {
+    let mut once = HashSet::new();
     let mut all: Vec<_> = texts.into_iter().map(canonical).collect();
-    all.dedup();
+    all.retain(|one| once.insert(one.clone()));
     match &all[..] {
         [] => NO_ASSERTION.to_owned(),
         [one] => one.clone(),
@@ -158,11 +216,7 @@ fn joined<'a>(texts: impl IntoIterator<Item = &'a str>, operator: &str) -> Strin
 
 /// Reads an expression, in the spelling of anybody.
 fn read(text: &str) -> Option<String> {
-    if text.len() > MAX_BYTES {
-        return None;
-    }
-    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let spelt = by_name(&words).map_or_else(|| respelt(&words), |name| Some(name.into_owned()))?;
+    let spelt = by_name(text).map_or_else(|| respelt(text), |name| Some(name.into_owned()))?;
     parsed(&spelt).map(|_| spelt)
 }
 
@@ -227,14 +281,6 @@ fn exception(text: &str) -> Option<&'static str> {
     EXCEPTIONS.iter().map(|it| it.name).find(|name| name.eq_ignore_ascii_case(text))
 }
 
-/// As much of a text as is kept.
-fn cut(text: &str) -> String {
-    let mut chars = text.chars();
-    let kept: String = chars.by_ref().take(MAX_KEPT_CHARS).collect();
-    // What was cut off may be what matters: the rest is not to be read as an expression.
-    if chars.next().is_some() { kept + CUT } else { kept }
-}
-
 /// How a licence stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Standing {
@@ -242,6 +288,8 @@ pub enum Standing {
     Fine,
     /// It may not.
     Refused,
+    /// It is too long to be read, so that it may hold what is denied.
+    TooLong,
     /// What it is cannot be told.
     Unknown,
 }
@@ -276,6 +324,9 @@ impl Licences {
             let named = fits_one(&self.allow, &names) && !fits_one(&self.deny, &names);
             return if named { Standing::Fine } else { Standing::Refused };
         }
+        if is_cut_off(licence) {
+            return if self.deny.is_empty() { Standing::Unknown } else { Standing::TooLong };
+        }
         if let Some(expression) = parsed(licence) {
             let fine = expression.evaluate(|asked| {
                 let own = asked.license.id().map(|id| id.name.to_ascii_lowercase());
@@ -306,7 +357,7 @@ pub fn is_known(licence: &str) -> bool {
 #[must_use]
 pub fn objection(name: &str) -> Option<&'static str> {
     let plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'.' | b'+' | b'*' | b' ');
-    if name.trim().is_empty() || name.len() > MAX_BYTES || !name.bytes().all(plain) {
+    if name.trim().is_empty() || name.len() > MAX_NAME_BYTES || !name.bytes().all(plain) {
         return Some(
             "it is no name of SPDX: letters, digits, `-`, `.` and `+`, with `*` for any run of characters",
         );
@@ -367,17 +418,75 @@ mod tests {
             ("", NO_ASSERTION),
             ("UNKNOWN", NO_ASSERTION),
             ("SEE LICENSE IN LICENSE.md", "SEE LICENSE IN LICENSE.md"),
-            ("Free\nfor all", "Freefor all"),
+            ("Free\nfor  all", "Free for all"),
+            ("MIT OR\nG\u{200b}PLv3", "MIT OR GPL-3.0-only"),
         ] {
             assert_eq!(super::canonical(text), canonical, "{text}");
         }
-        let long = "MIT OR ".repeat(100_000) + "MIT";
-        assert_eq!(canonical(&long).chars().count(), MAX_KEPT_CHARS + CUT.len());
-        let all = licences(&["MIT"], &[]);
-        assert_eq!(all.standing(&canonical(&long)), Standing::Unknown);
         assert_eq!(together(["MIT License", "Apache Software License"]), "MIT AND Apache-2.0");
         assert_eq!(either(["MIT", "BSD"]), "MIT OR (BSD-2-Clause AND BSD-3-Clause)");
         assert_eq!((together([]), together(["MIT", "mit"])), (NO_ASSERTION.into(), "MIT".into()));
+    }
+
+    #[test]
+    fn what_is_too_long_to_be_read_is_refused_where_something_is_denied() {
+        let (only, none) = (licences(&["MIT"], &[]), licences(&[], &["AGPL-*"]));
+        // What stands at the end counts as what stands at the beginning, up to the bound.
+        let hidden = |n: usize| "MIT AND ".repeat(n) + "AGPL-3.0-only";
+        let read = canonical(&hidden(500));
+        assert_eq!(
+            (none.standing(&read), only.standing(&read)),
+            (Standing::Refused, Standing::Refused)
+        );
+        let words = "see the file ".repeat(300) + "AGPLv3";
+        assert_eq!(none.standing(&canonical(&words)), Standing::Refused);
+        let many = ["BSD License"; 30].into_iter().chain(["AGPL"]);
+        assert_eq!(none.standing(&together(many.clone())), Standing::Refused);
+        assert_eq!(none.standing(&either(many)), Standing::Fine);
+        for long in [
+            hidden(600),
+            "MIT OR ".repeat(100_000) + "MIT",
+            "x".repeat(MAX_BYTES + 1),
+            // It is in full that they are too long.
+            "gpl OR ".repeat(400) + "MIT",
+        ] {
+            let kept = canonical(&long);
+            assert!(kept.chars().count() <= MAX_KEPT_CHARS + CUT.len(), "{kept}");
+            assert_eq!(canonical(&kept), kept);
+            let standing = (only.standing(&kept), none.standing(&kept));
+            assert_eq!(standing, (Standing::Unknown, Standing::TooLong), "{kept}");
+            let beside = together(["MIT", long.as_str()]);
+            assert_eq!(none.standing(&beside), Standing::TooLong, "{beside}");
+        }
+        let each: Vec<_> = (0..1_000).map(|n| format!("LicenseRef-{n}")).collect();
+        let all = together(each.iter().map(String::as_str));
+        assert_eq!(none.standing(&all), Standing::TooLong);
+        assert_eq!(shown(&words).chars().count(), MAX_KEPT_CHARS + 4);
+        assert_eq!(shown(&all), all);
+    }
+
+    #[test]
+    fn an_unknown_licence_is_none_that_is_allowed_where_one_could_be_told() {
+        use Reaction::{Block, Off, Warn};
+        let own = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
+        for (allow, deny, said, told, mute) in [
+            (&["MIT"][..], &[][..], None, Block, Off),
+            (&["MIT"], &["GPL-*"], None, Block, Off),
+            (&[], &["GPL-*"], None, Off, Off),
+            (&["MIT"], &[], Some(Off), Off, Off),
+            (&["MIT"], &[], Some(Warn), Warn, Warn),
+            (&[], &["GPL-*"], Some(Block), Block, Block),
+        ] {
+            let (allow, deny) = (own(allow), own(deny));
+            let settings =
+                Settings { allow, deny, violation: Block, unknown: said, ecosystems: Vec::new() };
+            for ecosystem in [Ecosystem::Pypi, Ecosystem::Npm] {
+                assert_eq!(unknown(&settings, ecosystem), told, "{settings:?}");
+            }
+            for ecosystem in [Ecosystem::Cargo, Ecosystem::Go, Ecosystem::Docker] {
+                assert_eq!(unknown(&settings, ecosystem), mute, "{settings:?}");
+            }
+        }
     }
 
     #[test]

@@ -107,8 +107,10 @@ pub struct Licences {
     pub deny: Vec<String>,
     /// What becomes of a version of which no alternative is allowed.
     pub violation: Reaction,
-    /// What becomes of a version of which the licence is not known.
-    pub unknown: Reaction,
+    /// What becomes of a version of which the licence is not known; nobody says: the same as of one
+    /// that is not allowed, where some are and its registry tells licences, else nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unknown: Option<Reaction>,
     /// Of which ecosystems they are looked at.
     pub ecosystems: Vec<Ecosystem>,
 }

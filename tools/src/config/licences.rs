@@ -19,13 +19,15 @@ section! {
         /// Licences that may be used, by their names in SPDX, with `*` for any run of characters:
         /// `[MIT, Apache-2.0, BSD-*]`; without any, all that are not denied.
         allow: Vec<LicenceName> = Vec::new(),
-        /// Licences that may not be used: `[AGPL-*, SSPL-1.0]`.
+        /// Licences that may not be used: `[AGPL-*, SSPL-1.0]`. A text of more than 4 KiB is not read,
+        /// and taken as one of them.
         deny: Vec<LicenceName> = Vec::new(),
         /// What becomes of a version under another licence: `off`, `warn` or `block`.
         violation: Consequence = Consequence::BLOCK,
         /// What becomes of a version of which the licence is not told, or cannot be read: `off`, `warn`
-        /// or `block`.
-        unknown: Consequence = Consequence::OFF,
+        /// or `block`. Without it: with `allow`, what becomes of any that is not allowed, but for what
+        /// cargo, Go and registries of images serve; with `deny` alone, nothing.
+        unknown: Option<Consequence> = None,
         /// Of which ecosystems licences are looked at. What cargo, Go and registries of images serve
         /// tells none: all that is theirs is `unknown`.
         ecosystems: Vec<Ecosystem> = vec![Ecosystem::Pypi, Ecosystem::Npm],
@@ -59,10 +61,11 @@ impl Licences {
     /// What is recorded of it: nothing, where nothing is looked at.
     pub(super) fn settings(&self) -> policy::Licences {
         let Self { allow, deny, violation, unknown, ecosystems } = self;
-        let (Consequence(violation), Consequence(unknown)) = (*violation, *unknown);
+        let Consequence(violation) = *violation;
+        let unknown = unknown.map(|Consequence(unknown)| unknown);
         let names = |all: &[LicenceName]| all.iter().map(ToString::to_string).collect();
         let named = !(allow.is_empty() && deny.is_empty()) && violation != Reaction::Off;
-        if !named && unknown == Reaction::Off {
+        if !named && unknown.is_none_or(|unknown| unknown == Reaction::Off) {
             return policy::Licences::default();
         }
         policy::Licences {
@@ -85,9 +88,12 @@ mod tests {
         assert!(none.settings().is_off());
         let deny = vec!["AGPL-*".parse().unwrap()];
         let some = Licences { deny, ..Licences::default() };
-        assert_eq!(some.settings().deny, ["AGPL-*"]);
+        assert_eq!(
+            (some.settings().deny, some.settings().unknown),
+            (vec!["AGPL-*".to_owned()], None)
+        );
         assert!(Licences { violation: Consequence::OFF, ..some }.settings().is_off());
-        let unknown = Licences { unknown: Consequence(Reaction::Warn), ..none };
+        let unknown = Licences { unknown: Some(Consequence(Reaction::Warn)), ..none };
         assert_eq!(unknown.settings().ecosystems, [Ecosystem::Pypi, Ecosystem::Npm]);
         let fault = "MTI".parse::<LicenceName>().unwrap_err();
         assert!(fault.contains("SPDX knows no licence"), "{fault}");

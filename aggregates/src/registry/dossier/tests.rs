@@ -524,7 +524,7 @@ fn a_licence_that_may_not_be_used_refuses_and_one_that_nobody_knows_as_the_setti
         allow: vec!["MIT".to_owned(), "Apache-*".to_owned()],
         deny: Vec::new(),
         violation: Reaction::Block,
-        unknown: Reaction::Warn,
+        unknown: Some(Reaction::Warn),
         ecosystems: vec![Ecosystem::Pypi, Ecosystem::Cargo],
     };
     let version = Version::parse(Ecosystem::Pypi, "1.3");
@@ -544,6 +544,22 @@ fn a_licence_that_may_not_be_used_refuses_and_one_that_nobody_knows_as_the_setti
         panic!("no advice")
     };
     assert!(advice.reason.contains("none that SPDX has a name for"), "{}", advice.reason);
+    let long = super::licence::canonical(&"MIT OR ".repeat(1_000));
+    let Verdict::Advise(advice) = said(&given, Some(&long)) else { panic!("no advice") };
+    assert!(advice.reason.ends_with("[cut]`, is too long to be read"), "{}", advice.reason);
+    given.settings.licences.unknown = None;
+    for unknown in [NO_ASSERTION, "SEE LICENSE IN x", &long] {
+        let refusal = said(&given, Some(unknown)).refusal().cloned();
+        assert!(refusal.is_some_and(|no| no.id() == LICENCE), "{unknown}");
+    }
+    let allow = std::mem::take(&mut given.settings.licences.allow);
+    given.settings.licences.deny = vec!["AGPL-*".to_owned()];
+    assert_eq!(said(&given, Some(NO_ASSERTION)), Verdict::Allow);
+    let refusal = said(&given, Some(&long)).refusal().cloned().unwrap();
+    assert!(refusal.reason.contains("too long to be searched"), "{}", refusal.reason);
+    given.settings.licences.deny.clear();
+    (given.settings.licences.allow, given.settings.licences.unknown) =
+        (allow, Some(Reaction::Warn));
     assert_eq!(said(&given, None), Verdict::Allow, "nobody looked yet");
     given.waivers = vec![waiver(&[LICENCE])];
     assert!(matches!(said(&given, Some("GPL-3.0-only")), Verdict::Excused(_)));
@@ -559,6 +575,6 @@ fn a_licence_that_may_not_be_used_refuses_and_one_that_nobody_knows_as_the_setti
         assert_eq!(matches!(verdict, Verdict::Advise(_)), warned, "{ecosystem}");
         assert_eq!(dossier.is_silent(), !warned);
     }
-    given.settings.licences.unknown = Reaction::Off;
+    given.settings.licences.unknown = Some(Reaction::Off);
     assert_eq!(said(&given, Some(NO_ASSERTION)), Verdict::Allow);
 }

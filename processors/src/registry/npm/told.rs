@@ -15,9 +15,6 @@ use super::document::Document;
 /// The most maintainers of one version that are looked at.
 const MAX_MAINTAINERS: usize = 1_000;
 
-/// The most licences of one version that are looked at.
-const MAX_LICENCES: usize = 10;
-
 /// The members of a version that are looked at. What is not of the kind it should be says nothing.
 #[derive(Debug, Default, Deserialize)]
 struct Listed<'a> {
@@ -87,7 +84,7 @@ fn licence_in(license: &Value, licenses: &Value) -> String {
         let named = [value, &value["type"], &value["name"]];
         named.into_iter().find_map(|it| it.as_str().map(str::to_owned)).unwrap_or_default()
     };
-    let all: Vec<_> = all.iter().take(MAX_LICENCES).map(text).collect();
+    let all: Vec<_> = all.iter().map(text).collect();
     licence::either(all.iter().map(String::as_str))
 }
 
@@ -215,6 +212,10 @@ mod tests {
             ),
             (json!({"licenses": [{"type": "MIT"}, {"type": "GPL-2.0"}]}), "MIT OR GPL-2.0-only"),
             (json!({"license": ["MIT", "ISC"], "licenses": "Zlib"}), "MIT OR ISC"),
+            (
+                json!({"license": ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "AGPL"]}),
+                "a OR b OR c OR d OR e OR f OR g OR h OR i OR j OR AGPL-1.0-or-later",
+            ),
             (json!({"license": "UNLICENSED"}), "UNLICENSED"),
             (json!({"license": "SEE LICENSE IN LICENSE"}), "SEE LICENSE IN LICENSE"),
             (json!({"license": 7, "licenses": []}), NO_ASSERTION),

@@ -122,7 +122,7 @@ impl<C: ArtifactCache> Pypi<C> {
             let why = format!("the metadata of `{filename}` broke off: {fault}");
             Gate::<C, Plain>::no(StatusCode::BAD_GATEWAY, &why)
         })?;
-        Ok(licence::of(&metadata))
+        Ok(licence::of(metadata.as_deref()))
     }
 
     /// Finds a file on its project's page; on a fresh one, before it is said not to exist.
