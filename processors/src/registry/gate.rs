@@ -7,6 +7,7 @@ mod faults;
 mod file;
 mod holds;
 mod known;
+mod licence;
 mod list;
 mod pins;
 mod quota;

@@ -15,7 +15,7 @@ use weir_aggregates::{
         pins::{self, Pin, Pinning},
         quota::{Refusal, Spend, Spending},
         seen::{self, Look, State, Watching},
-        told::{self, Tell, Telling},
+        told::{self, Tell, Telling, Told},
     },
 };
 use weir_events::{
@@ -376,6 +376,17 @@ impl Ledger {
         Ok(())
     }
 
+    /// What was told of a file before.
+    pub async fn told(&self, package: &str, file: &str) -> Result<Option<Told>, LedgerFault> {
+        let stream = told::stream(self.ecosystem, package)?;
+        let state = match &self.book {
+            Book::Door(door) => door.load::<Telling>(&stream).await?.0,
+            #[cfg(test)]
+            Book::Memory(_, _) => testing::told(&locked(&self.pinned), package),
+        };
+        Ok(state.file(file).cloned())
+    }
+
     /// Records that a list was filtered: once for each principal, kind of list, package and what is
     /// known of it (its key), on whichever instance, before or after a restart. Says whether this was the first
     /// time, as far as this process knows.
@@ -516,10 +527,16 @@ mod testing {
         events.iter().any(ours)
     }
 
+    /// What was told of a package's files.
+    pub(super) fn told(events: &[Event], package: &str) -> told::State {
+        let ours =
+            |event: &&Event| matches!(event, Event::VersionTold(told) if told.package == package);
+        fold::<Telling>(events.iter().filter(ours))
+    }
+
     /// Judges what is told as a door does.
     pub(super) fn tell(events: &mut Vec<Event>, tell: &Tell) {
-        let ours = |event: &&Event| matches!(event, Event::VersionTold(told) if told.package == tell.package);
-        let state = fold::<Telling>(events.iter().filter(ours));
+        let state = told(events, &tell.package);
         events.extend(Telling::decide(&state, tell, &Context { now: Timestamp::EPOCH }).events);
     }
 

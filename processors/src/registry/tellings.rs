@@ -62,6 +62,23 @@ impl Tellings {
     }
 }
 
+impl Tellings {
+    /// What was told of a file before, as far as that is on record.
+    pub async fn known(
+        &self,
+        ledger: &Ledger,
+        artifact: &Artifact,
+    ) -> Result<Option<Told>, LedgerFault> {
+        let key = (artifact.package.as_str().into(), artifact.file.as_str().into());
+        let known = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let remembered = known().get(&key).map(|told| Told::clone(told));
+        match remembered {
+            Some(told) => Ok(Some(told)),
+            None => ledger.told(&artifact.package, &artifact.file).await,
+        }
+    }
+}
+
 /// What the log knows of what was told of a version of a package, given by its normalised name. For
 /// those who explain: nothing is recorded.
 pub async fn recall(

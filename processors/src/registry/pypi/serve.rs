@@ -49,11 +49,6 @@ impl<C: ArtifactCache> Pypi<C> {
                 let (open, mut artifact) = self.find(index, project, filename, &asking).await?;
                 let open = open.without_room();
                 artifact.told = self.gate.telling(|| open.document.told_of(filename))?;
-                // What lies beside a file is no file that anybody uses.
-                if filename.sidecar().is_none() && self.gate.reads_licences()? {
-                    let licence = self.licence(index, &open.document, filename, &asking, caller);
-                    artifact.told.get_or_insert_default().licence = Some(licence.await?);
-                }
                 self.look(&open, caller).await?;
                 let instead = |dossier| {
                     let open = open.clone();
@@ -62,6 +57,11 @@ impl<C: ArtifactCache> Pypi<C> {
                         page.filtered.newest_allowed.clone()
                     }
                 };
+                // What lies beside a file is no file that anybody uses.
+                if filename.sidecar().is_none() && self.gate.reads_licences()? {
+                    let licence = || self.licence(index, &open.document, filename, &asking, caller);
+                    self.gate.licensed(&mut artifact, licence, &asking, caller, &instead).await?;
+                }
                 self.gate.file(&artifact, &asking, caller, instead).await
             }
         }

@@ -3,6 +3,7 @@
 mod ages;
 mod files;
 mod index;
+mod licences;
 mod outside;
 mod pages;
 mod quotas;
