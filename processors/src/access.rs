@@ -293,15 +293,19 @@ impl Tokens {
         Ok(self.standing(agent).await? != Standing::Unknown)
     }
 
-    /// The profile that a token names, whether it opens anything or not; none where there is no such
+    /// The profile that a token names, whether it opens anything or not; refused where there is no such
     /// token.
-    pub async fn profile_of(&self, token_id: &str) -> Result<Option<String>, DoorFault> {
-        let Some(stream) = stream(token_id) else { return Ok(None) };
+    pub async fn profile_of(
+        &self,
+        token_id: &str,
+    ) -> Result<Option<String>, ExecuteFault<Refusal>> {
+        let unknown = ExecuteFault::Refused(Refusal::Unknown);
+        let Some(stream) = stream(token_id) else { return Err(unknown) };
         let (state, _): (State, _) = self.inner.door.load::<Token>(&stream).await?;
-        Ok(match state {
-            State::Unknown => None,
-            State::Live(token) | State::Revoked(token) => token.profile,
-        })
+        match state {
+            State::Unknown => Err(unknown),
+            State::Live(token) | State::Revoked(token) => Ok(token.profile),
+        }
     }
 
     /// Issues the first admin's token, once in the life of a log.

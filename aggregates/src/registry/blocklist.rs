@@ -36,6 +36,12 @@ impl State {
     pub fn rules(&self) -> impl ExactSizeIterator<Item = &Rule> {
         self.rules.values()
     }
+
+    /// One rule.
+    #[must_use]
+    pub fn rule(&self, id: &str) -> Option<&Rule> {
+        self.rules.get(id)
+    }
 }
 
 /// From now on the list names this, and nothing else.

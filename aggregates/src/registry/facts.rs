@@ -92,6 +92,12 @@ impl Facts {
         &self.rules
     }
 
+    /// Whether a rule of an operator or of the blocklist has this id.
+    #[must_use]
+    pub fn has_rule(&self, id: &str) -> bool {
+        self.rules.rule(id).is_some() || self.blocklist.rule(id).is_some()
+    }
+
     /// The blocklist.
     #[must_use]
     pub const fn blocklist(&self) -> &blocklist::State {

@@ -134,6 +134,8 @@ problems! {
         "No package of this ecosystem can be called so, or there are too many reserved names; the detail says which. Nothing was changed.";
     CHECK_REFUSED UNPROCESSABLE_ENTITY "check_refused" "The file cannot be read"
         "What was sent to be checked is no file of its kind, or names too much; the detail says what and where.";
+    UNKNOWN_TOKEN UNPROCESSABLE_ENTITY "unknown_token" "No token has this id"
+        "What a token would get is judged by its profile and its waivers, and no token was ever issued with this id. GET /api/tokens lists them; an id is the part between `rf_` and the next `_`.";
     EPOCH_REFUSED UNPROCESSABLE_ENTITY "epoch_refused" "The world's time cannot be set so"
         "The epoch only advances, a clock is only driven on, and somebody says why: `errors` names the field. Nothing was changed.";
     GRANT_REFUSED UNPROCESSABLE_ENTITY "grant_refused" "The grant makes no sense"

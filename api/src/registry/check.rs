@@ -158,7 +158,7 @@ pub struct UnjudgedView {
     request_body = CheckRequest,
     responses(
         (status = 200, description = "What becomes of each version", body = Checked),
-        (status = 422, description = "The file cannot be read"),
+        (status = 422, description = "The file cannot be read, or no token has this id"),
     ),
 )]
 async fn check(

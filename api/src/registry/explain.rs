@@ -6,11 +6,14 @@ use axum::{Json, extract::State};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_axum::{router::OpenApiRouter, routes};
-use weir_aggregates::registry::{
-    name::{normalise, valid},
-    profile::Asker,
-    verdict::{Candidate, Cited, Excuse, Objection, Verdict},
-    version::Version,
+use weir_aggregates::{
+    access::Refusal,
+    registry::{
+        name::{normalise, valid},
+        profile::Asker,
+        verdict::{Candidate, Cited, Excuse, Objection, Verdict},
+        version::Version,
+    },
 };
 use weir_events::{
     registry::{
@@ -20,12 +23,15 @@ use weir_events::{
     timestamp::Timestamp,
 };
 
-use weir_processors::registry::{sightings::recall, tellings};
+use weir_processors::{
+    door::ExecuteFault,
+    registry::{sightings::recall, tellings},
+};
 
 use crate::{
     ask::{Params, bad_parameter},
     auth::{By, needs::RulesRead},
-    problem::Problem,
+    problem::{Problem, table::UNKNOWN_TOKEN},
     state::ApiState,
 };
 
@@ -157,15 +163,20 @@ impl Outcome {
     }
 }
 
-/// The profile of the token that would ask.
+/// The profile of the token that would ask. One that nobody has is bound by none, and what would become
+/// of what it asks for would be made up.
 pub(super) async fn profile_of(
     state: &ApiState,
     token: Option<&str>,
 ) -> Result<Option<String>, Problem> {
-    match token {
-        Some(token) => Ok(state.tokens().profile_of(token).await?),
-        None => Ok(None),
-    }
+    let Some(token) = token else { return Ok(None) };
+    state.tokens().profile_of(token).await.map_err(|fault| match fault {
+        ExecuteFault::Refused(Refusal::Unknown) => {
+            let shown: String = token.chars().take(40).collect();
+            Problem::of_field(&UNKNOWN_TOKEN, "token", format!("no token has the id `{shown}`"))
+        }
+        fault => fault.into(),
+    })
 }
 
 /// Says what becomes of a version, with everything that is known
@@ -178,7 +189,10 @@ pub(super) async fn profile_of(
         ("published_at" = Option<String>, Query, description = "When it was published (RFC 3339)"),
         ("token" = Option<String>, Query, description = "The id of the token that would ask"),
     ),
-    responses((status = 200, description = "What becomes of it, and why", body = Explained)),
+    responses(
+        (status = 200, description = "What becomes of it, and why", body = Explained),
+        (status = 422, description = "No token has this id"),
+    ),
 )]
 async fn explain(
     State(state): State<ApiState>,

@@ -62,7 +62,8 @@ struct WhatIfRequest {
     days: u16,
     /// The policy as YAML, at most 256 KiB: `policy` and `registries` with the keys that the
     /// configuration has for judging, `rules` beside those in force (as in a blocklist), and `without`,
-    /// the ids of rules that would not be there any more. What is not named stays as it is.
+    /// the ids of rules that would not be there any more: such as are in force, or of `then` such as
+    /// were. What is not named stays as it is.
     #[serde(default)]
     policy: String,
     /// By which facts: `today`, what is known now (without one), or `then`, what was known when each
@@ -128,6 +129,9 @@ impl From<WhatIfFault> for Problem {
             WhatIfFault::Sightings(fault) => fault.into(),
             WhatIfFault::Policy(unreadable) => Self::new(&NO_PACKAGES, unreadable.to_string()),
             fault @ WhatIfFault::Undecodable { .. } => Self::new(&NO_PACKAGES, fault.to_string()),
+            fault @ WhatIfFault::NoSuchRule { .. } => {
+                Self::of_field(&POLICY_REFUSED, "without", fault.to_string())
+            }
             fault @ WhatIfFault::Broken => Self::new(&INTERNAL, fault.to_string()),
         }
     }

@@ -15,7 +15,7 @@ pub mod candidate;
 mod glance;
 mod memory;
 
-use std::time::Duration;
+use std::{collections::BTreeSet, time::Duration};
 
 use tokio::time::Instant;
 use weir_aggregates::registry::{
@@ -25,7 +25,10 @@ use weir_aggregates::registry::{
     what_if::{About, Decision, Replay, difference::Difference, trial::Trial},
 };
 use weir_events::{
-    codec::CodecFault, envelope::Recorded, position::Position, registry::Event,
+    codec::CodecFault,
+    envelope::Recorded,
+    position::Position,
+    registry::{Event, RuleAdded, blocklist::BlocklistRuleAdded},
     timestamp::Timestamp,
 };
 use weir_log::{
@@ -37,7 +40,10 @@ use self::{
     glance::{Glance, Seen},
     memory::Memory,
 };
-use super::policy::{Policy, Unreadable};
+use super::{
+    policy::{Policy, Unreadable},
+    written::shown,
+};
 use crate::door::{Door, DoorFault};
 
 /// How much earlier than asked for the log is looked at: clocks of instances differ.
@@ -115,9 +121,25 @@ pub enum WhatIfFault {
     /// What our own clock said cannot be read.
     #[error("could not read when versions were seen first")]
     Sightings(#[from] DoorFault),
+    /// Rules that would go are none.
+    #[error(
+        "no rule {when} has the id `{id}`: `without` names rules of an operator or of the blocklist"
+    )]
+    NoSuchRule {
+        /// The first of them.
+        id: String,
+        /// Where it was looked for.
+        when: &'static str,
+    },
     /// The judging broke off.
     #[error("the judging broke off")]
     Broken,
+}
+
+impl WhatIfFault {
+    fn no_such_rule(id: &str, when: &'static str) -> Self {
+        Self::NoSuchRule { id: shown(id), when }
+    }
 }
 
 /// How far a trial came.
@@ -156,6 +178,15 @@ impl Trying {
         let WhatIf { trial, by, since, now, max_rows } = what;
         let (log, memory) = (door.log(), Memory::of(door));
         let last = log.head();
+        let missing: BTreeSet<String> = {
+            let facts = policy.facts()?;
+            trial.without().iter().filter(|id| !facts.has_rule(id)).cloned().collect()
+        };
+        if by == By::Today
+            && let Some(id) = missing.first()
+        {
+            return Err(WhatIfFault::no_such_rule(id, "in force"));
+        }
         let (facts, first, ranges) = match by {
             By::Today => {
                 let first = log.before(since.plus_seconds(-SKEW_SECONDS)).await?;
@@ -166,7 +197,8 @@ impl Trying {
                 (then, Position::START, DECISIONS_AND_FACTS.to_vec())
             }
         };
-        let work = Work { replay: Replay::of(trial, max_rows), known: facts, memory, since };
+        let work =
+            Work { replay: Replay::of(trial, max_rows), known: facts, memory, since, missing };
         let reached = Reached { first, upto: first, last };
         Ok(Self { log: log.clone(), ranges, reached, page: None, work })
     }
@@ -205,6 +237,11 @@ impl Trying {
             (page, work) = (next?, judged?);
             reached.upto = upto;
         }
+        if reached.done()
+            && let Some(id) = work.missing.first()
+        {
+            return Err(WhatIfFault::no_such_rule(id, "that ever was"));
+        }
         Ok(Self { log, ranges, reached, page, work })
     }
 }
@@ -216,6 +253,8 @@ struct Work {
     known: Known,
     memory: Memory,
     since: Timestamp,
+    /// Rules that would go, and were not met so far.
+    missing: BTreeSet<String>,
 }
 
 /// What is known.
@@ -248,7 +287,7 @@ impl Work {
                     self.look_at(event)?;
                 }
             } else if let Known::Then(past) = &mut self.known
-                && past.fold(event)?
+                && past.fold(event, &mut self.missing)?
             {
                 self.replay.forget();
             }
@@ -316,13 +355,24 @@ fn about(
 }
 
 impl Past {
-    /// Folds an event, and says whether something else is known by it.
-    fn fold(&mut self, event: &Recorded) -> Result<bool, WhatIfFault> {
+    /// Folds an event, and says whether something else is known by it. The rule that it is about is not
+    /// missing any more.
+    fn fold(
+        &mut self,
+        event: &Recorded,
+        missing: &mut BTreeSet<String>,
+    ) -> Result<bool, WhatIfFault> {
         let undecodable = |cause| WhatIfFault::Undecodable { position: event.position, cause };
         let decoded = event.decode::<Event>();
         let decoded = decoded.unwrap_or(Err(CodecFault::UnknownKind(event.kind.0)));
         let before = self.facts.revision();
-        self.facts.apply(event.position.0, &decoded.map_err(undecodable)?);
+        let decoded = decoded.map_err(undecodable)?;
+        if let Event::RuleAdded(RuleAdded { rule })
+        | Event::BlocklistRuleAdded(BlocklistRuleAdded { rule }) = &decoded
+        {
+            missing.remove(&rule.id);
+        }
+        self.facts.apply(event.position.0, &decoded);
         let changed = self.facts.revision() != before;
         self.unsettled |= changed;
         Ok(changed)

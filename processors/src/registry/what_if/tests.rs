@@ -95,7 +95,7 @@ fn trial(rules: &[Rule], without: &[&Rule]) -> Trial {
 fn tried(trial: Trial, known: Known, page: &[Recorded]) -> Difference {
     let since = NOW.plus_seconds(-1_000);
     let (replay, memory) = (Replay::of(trial, 100), Memory::Given(State::default()));
-    let work = Work { replay, known, memory, since };
+    let work = Work { replay, known, memory, since, missing: BTreeSet::new() };
     work.judged(page).unwrap().replay.into_difference()
 }
 
@@ -117,6 +117,11 @@ fn by_the_facts_of_then_a_decision_is_judged_by_what_stood_before_it() {
     assert_eq!((nothing.n_newly_blocked, nothing.n_newly_allowed), (0, 0));
     let without = by_then(trial(&[], &[&rule]));
     assert_eq!((without.n_newly_blocked, without.n_newly_allowed), (0, 1));
+    // Which rules there ever were is found on the way.
+    let missing = [&rule.id, "x"].map(|id: &str| id.to_owned()).into();
+    let (replay, memory) = (Replay::of(Trial::default(), 1), Memory::Given(State::default()));
+    let work = Work { replay, known: Known::Then(Box::default()), memory, since: NOW, missing };
+    assert_eq!(work.judged(&page).unwrap().missing, BTreeSet::from(["x".to_owned()]));
     let stricter = by_then(trial(&[rule_of(NPM, 2, "a", "1.0.0", Mask::Mark)], &[]));
     assert_eq!((stricter.n_newly_blocked, stricter.n_newly_allowed), (2, 0));
 }
@@ -198,7 +203,13 @@ fn an_age_goes_by_what_was_seen_until_then() {
     let judged = |known| {
         let replay = Replay::of(Trial::new(changes.clone(), &[], BTreeSet::new()), 100);
         let memory = Memory::Given(state.clone());
-        let work = Work { replay, known, memory, since: NOW.plus_seconds(-1_000) };
+        let work = Work {
+            replay,
+            known,
+            memory,
+            since: NOW.plus_seconds(-1_000),
+            missing: BTreeSet::new(),
+        };
         work.judged(&page).unwrap().replay.into_difference().n_newly_blocked
     };
     assert_eq!(judged(Known::Then(Box::default())), 1);
@@ -212,7 +223,13 @@ fn a_fact_that_this_build_cannot_read_ends_the_trial() {
     newer.schema += 1;
     let since = NOW;
     let (replay, known) = (Replay::of(Trial::default(), 1), Known::Then(Box::default()));
-    let work = Work { replay, known, memory: Memory::Given(State::default()), since };
+    let work = Work {
+        replay,
+        known,
+        memory: Memory::Given(State::default()),
+        since,
+        missing: BTreeSet::new(),
+    };
     let fault = work.judged(&[newer]).unwrap_err().to_string();
     assert!(fault.contains("position 9"), "{fault}");
 }

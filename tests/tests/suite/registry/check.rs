@@ -177,10 +177,16 @@ async fn package_urls_and_bills_are_judged_over_the_api_and_what_is_no_file_says
             422,
             "no yarn file can be read here: line 1",
         ),
+        // Nobody is judged as if bound by nothing because of a slip in an id.
+        (json!({"purls": [], "token": "0123456789abcdee"}), 422, "token: no token has the id"),
+        (json!({"purls": [], "token": "robot"}), 422, "token: no token has the id `robot`"),
     ] {
         let refused = weir.client.post("/api/registry/check", &body).await.expect(status).json();
         assert!(refused["detail"].as_str().is_some_and(|it| it.contains(words)), "{refused}");
     }
+    let path = "/api/registry/explain?ecosystem=pypi&package=six&version=1.17.0&token=robot";
+    let refused = weir.client.get(path).await.expect(422).json();
+    assert!(refused["type"].as_str().is_some_and(|it| it.ends_with("unknown_token")), "{refused}");
     let (_, installer) = weir.client.issue("installer", &["registry:pypi"]).await;
     let installer = weir.client.with_token(Some(&installer));
     installer.post("/api/registry/check", &purls).await.has(403);

@@ -92,6 +92,15 @@ async fn a_policy_is_tried_on_what_was_asked_for_and_changes_nothing() {
     assert_eq!(counts(&what_if(&weir, &without, "today").await), [7, 0, 4]);
     assert_eq!(counts(&what_if(&weir, &without, "then").await), [7, 0, 1]);
 
+    // Nothing is quietly left out: what is no rule is said to be none.
+    let none = "without: [019a0000-0000-7000-8000-000000000009]";
+    let body = json!({"days": 1, "policy": none});
+    let refused = weir.client.post("/api/registry/what-if", &body).await.expect(422).json();
+    assert_eq!(refused["errors"][0]["field"], json!("without"), "{refused}");
+    let body = json!({"days": 1, "policy": none, "facts": "then"});
+    let lines = weir.client.post("/api/registry/what-if", &body).await.expect(200);
+    assert!(lines.body.contains("no rule that ever was has the id `019a0000-"), "{}", lines.body);
+
     // A trial is no event.
     let news = weir.client.get(&format!("/api/events?after={head}&limit=100")).await.expect(200);
     let news = news.json()["events"].as_array().cloned().unwrap_or_default();
