@@ -37,8 +37,8 @@ impl Client {
         let running = context.data_dir.running().map(|running| running.url);
         let configured = || {
             let server = context.load(&[]).map(|loaded| loaded.config.server)?;
-            let host = match server.host.as_str() {
-                "0.0.0.0" | "" => "127.0.0.1".to_owned(),
+            let host = match &*server.host {
+                "0.0.0.0" => "127.0.0.1".to_owned(),
                 "::" => "[::1]".to_owned(),
                 host if host.contains(':') && !host.starts_with('[') => format!("[{host}]"),
                 host => host.to_owned(),

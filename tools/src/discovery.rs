@@ -144,7 +144,7 @@ mod tests {
 
     fn server(host: &str, port: u16, public: Option<&str>) -> Server {
         let public_url = public.map(|url| url.parse().unwrap());
-        Server { host: host.to_owned(), port, public_url, ..Server::default() }
+        Server { host: host.parse().unwrap(), port, public_url, ..Server::default() }
     }
 
     #[test]

@@ -1,8 +1,10 @@
 //! `auth`: who may pass.
 
 use serde::{Deserialize, Serialize};
+use weir_aggregates::registry::profile::MAX_NAME_CHARS;
 
 use super::Config;
+use super::profiles::ProfileEntry;
 use super::section::section;
 use super::value::Span;
 
@@ -14,7 +16,8 @@ section! {
         /// `weir api`. A proxy on this machine makes everybody look like this machine, unless it
         /// is one of `server.trusted_proxies`.
         loopback_packages: Option<LoopbackPackages> = None,
-        /// The profile that principal `local` is bound by, as the token of an agent is by its own.
+        /// The profile that principal `local` is bound by, as the token of an agent is by its own: one
+        /// of `policy.profiles`.
         /// Without one, an agent on this machine that leaves its token out is bound by none.
         loopback_profile: Option<String> = None,
         /// How long a browser stays signed in, however much it is used.
@@ -36,6 +39,23 @@ impl Config {
     pub(crate) fn lets_profiles_be_left(&self) -> bool {
         self.auth.loopback_packages != Some(LoopbackPackages::Closed)
             && self.auth.loopback_profile.is_none()
+    }
+
+    /// What is wrong with the profile of who leaves the token out, if so: it has to be one of those that
+    /// are set at every start, or nobody would pass where it was never set, or is gone.
+    pub(crate) fn nobodys_profile(&self) -> Option<String> {
+        let named = self.auth.loopback_profile.as_deref()?;
+        let all: Vec<_> = self.policy.profiles.iter().map(ProfileEntry::name).collect();
+        if all.contains(&named) {
+            return None;
+        }
+        let there = match &all[..] {
+            [] => "none stands there".to_owned(),
+            all => format!("there are: {}", all.join(", ")),
+        };
+        let named: String =
+            named.chars().take(MAX_NAME_CHARS).flat_map(char::escape_debug).collect();
+        Some(format!("no profile of `policy.profiles` is called `{named}`; {there}"))
     }
 
     /// Whether everybody behind a proxy on this machine is let through as `local`: a proxy is

@@ -162,6 +162,10 @@ impl Layers {
             tries.push(read);
         }
         let mut why = String::new();
+        if let Some(c) = control(&given.value) {
+            why = format!("it holds the control character U+{:04X}", u32::from(c));
+            tries.clear();
+        }
         for value in tries {
             let mut tree = self.tree.clone();
             if let Some(place) = place(&mut tree, key) {
@@ -178,7 +182,7 @@ impl Layers {
             }
         }
         // What came from a variable may be a secret: it is not repeated.
-        if given.unexpanded.is_some() {
+        if given.unexpanded.is_some() && control(&given.value).is_none() {
             "the value of the variable does not fit".clone_into(&mut why);
         }
         let what = What::Invalid(why);
@@ -186,7 +190,13 @@ impl Layers {
     }
 
     /// The configuration, unless something was wrong with a layer.
-    pub(crate) fn finish(self) -> Result<Merged, Vec<KeyFault>> {
+    pub(crate) fn finish(mut self) -> Result<Merged, Vec<KeyFault>> {
+        if let Some(why) = self.config.nobodys_profile() {
+            let key = "auth.loopback_profile".to_owned();
+            let said = self.origins.get(&key);
+            let origin = said.map_or(Origin::Default, |said| said.origin.clone());
+            self.faults.push(KeyFault { key, origin, what: What::Invalid(why) });
+        }
         if !self.faults.is_empty() {
             return Err(self.faults);
         }
@@ -272,6 +282,19 @@ fn leaves(tree: &Value, above: &str, keys: &mut Vec<String>) {
             }
         }
         _ => keys.push(above.to_owned()),
+    }
+}
+
+/// The first control character of a value, at any depth. None means anything anywhere, and names of files
+/// and hosts end at some.
+fn control(value: &Value) -> Option<char> {
+    match value {
+        Value::String(text) => text.chars().find(|c| c.is_control()),
+        Value::Array(all) => all.iter().find_map(control),
+        Value::Object(all) => all.iter().find_map(|(key, value)| {
+            key.chars().find(|c| c.is_control()).or_else(|| control(value))
+        }),
+        Value::Null | Value::Bool(_) | Value::Number(_) => None,
     }
 }
 

@@ -23,6 +23,13 @@ pub(crate) struct ProfileEntry {
     hold: Vec<Ground>,
 }
 
+impl ProfileEntry {
+    /// What it is called.
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+}
+
 impl From<&ProfileEntry> for Profile {
     fn from(entry: &ProfileEntry) -> Self {
         let ProfileEntry { name, mode, min_age_hours, severity_floor, quota, hold } = entry.clone();

@@ -3,13 +3,13 @@
 use std::net::IpAddr;
 
 use super::section::section;
-use super::value::{HttpUrl, SecretKey, Span};
+use super::value::{Host, HttpUrl, SecretKey, Span};
 
 section! {
     /// Where Weir listens, whom it believes, how it ends.
     Server at "server" {
         /// The address to listen on. Anything but loopback is reachable by others.
-        host: String = "127.0.0.1".to_owned(),
+        host: Host = Host::loopback(),
         /// The port to listen on; 0 takes a free one and prints it.
         port: u16 = 7400,
         /// The address that clients reach this Weir by, where it is another one (a reverse proxy,

@@ -1,6 +1,8 @@
 //! Values that are more than a number or a text: spans of time, sizes, addresses, secrets.
 
 use std::fmt;
+use std::net::IpAddr;
+use std::ops::Deref;
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -107,6 +109,63 @@ impl FromStr for HttpUrl {
 impl fmt::Display for HttpUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.0.as_str())
+    }
+}
+
+/// Where to listen: an IP address, or the name of a host.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Host(String);
+
+/// The longest name of a host, and of one of its labels, in bytes.
+const MAX_HOST_BYTES: usize = 253;
+const MAX_LABEL_BYTES: usize = 63;
+
+impl Host {
+    /// This machine alone.
+    pub(crate) fn loopback() -> Self {
+        Self("127.0.0.1".to_owned())
+    }
+}
+
+impl FromStr for Host {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let bare = text.strip_prefix('[').and_then(|text| text.strip_suffix(']'));
+        let address = bare.unwrap_or(text);
+        // An address of one link: `fe80::1%eth0`.
+        let (address, link) = address.split_once('%').unwrap_or((address, "0"));
+        let letters = |text: &str, marks: &str| {
+            !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || marks.contains(c))
+        };
+        let is_address = match address.parse::<IpAddr>() {
+            Ok(IpAddr::V4(_)) => bare.is_none() && link == "0",
+            Ok(IpAddr::V6(_)) => letters(link, "-_."),
+            Err(_) => false,
+        };
+        let name = text.strip_suffix('.').unwrap_or(text);
+        let is_name = name.len() <= MAX_HOST_BYTES
+            && name.split('.').all(|label| label.len() <= MAX_LABEL_BYTES && letters(label, "-_"));
+        if is_address || is_name {
+            return Ok(Self(text.to_owned()));
+        }
+        let shown: String =
+            text.chars().take(MAX_LABEL_BYTES).flat_map(char::escape_debug).collect();
+        Err(format!("`{shown}` is neither an IP address nor the name of a host"))
+    }
+}
+
+impl Deref for Host {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for Host {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
     }
 }
 
@@ -244,7 +303,7 @@ macro_rules! as_text {
 
 pub(crate) use as_text;
 
-as_text!(Span, Size, HttpUrl, SecretKey, RedisUrl, RedisPrefix);
+as_text!(Span, Size, Host, HttpUrl, SecretKey, RedisUrl, RedisPrefix);
 
 #[cfg(test)]
 mod tests {
@@ -265,6 +324,44 @@ mod tests {
         for text in ["", "5", "s", "5 weeks", "-1s", "1.5h", "99999999999999999d"] {
             assert!(text.parse::<Span>().is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn a_host_is_an_address_or_a_name() {
+        for text in [
+            "127.0.0.1",
+            "0.0.0.0",
+            "::1",
+            "[::1]",
+            "fe80::1%eth0",
+            "localhost",
+            "weir.example",
+            "weir.example.",
+            "my_host-2",
+        ] {
+            assert_eq!(text.parse::<Host>().map(|host| host.to_string()), Ok(text.to_owned()));
+        }
+        let long = "a".repeat(64);
+        for text in [
+            "",
+            ".",
+            "a..b",
+            "a b",
+            "127.0.0.1\0",
+            "weir.example\n",
+            "\u{202e}a",
+            "http://a",
+            "a:80",
+            "[127.0.0.1]",
+            "127.0.0.1%0",
+            "fe80::1%",
+            "[::1",
+            "ä",
+            &long,
+        ] {
+            assert!(text.parse::<Host>().is_err(), "{text:?}");
+        }
+        assert!("a\0b".parse::<Host>().unwrap_err().contains("`a\\0b` is neither"));
     }
 
     #[test]

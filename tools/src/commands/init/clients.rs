@@ -229,7 +229,7 @@ pub(in crate::commands) fn base(
             Ok(IpAddr::V4(ip)) if ip.is_unspecified() => "127.0.0.1".to_owned(),
             Ok(IpAddr::V6(ip)) if ip.is_unspecified() => "[::1]".to_owned(),
             Ok(IpAddr::V6(ip)) => format!("[{ip}]"),
-            _ => host.clone(),
+            _ => host.to_string(),
         };
         format!("http://{host}:{}", config.server.port)
     });

@@ -121,3 +121,36 @@ fn secrets_are_not_shown() {
     assert_eq!(value(&merged, "database.url"), "postgres://u:…@db/w");
     assert!(!format!("{merged:?}").contains(&secret));
 }
+
+#[test]
+fn a_control_character_is_refused_in_every_value_and_not_repeated() {
+    for (text, place) in [
+        ("server:\n  host: \"127.0.0.1\\0\"\n", "weir.yaml:2:9: `server.host`"),
+        ("cache:\n  path: \"/srv\\0/x\"\n", "weir.yaml:2:9: `cache.path`"),
+        ("policy:\n  profiles: [{name: \"a\\0\"}]\n", "weir.yaml:2:13: `policy.profiles`"),
+    ] {
+        let said = merge(text, &[]).unwrap_err();
+        assert!(said.starts_with(place) && said.contains("control character U+0000"), "{said}");
+    }
+    let said = merge("server:\n  host: ${PLACE}\n", &[("PLACE", "a\u{7}b")]).unwrap_err();
+    assert!(said.contains("control character U+0007") && !said.contains('\u{7}'), "{said}");
+    let said = merge("server:\n  host: a b\n", &[]).unwrap_err();
+    assert!(said.contains("`a b` is neither an IP address nor the name of a host"), "{said}");
+}
+
+#[test]
+fn who_leaves_the_token_out_is_bound_by_a_profile_that_is_set_at_every_start() {
+    let named = "auth:\n  loopback_profile: agnet\n";
+    let said = merge(named, &[]).unwrap_err();
+    let words = "no profile of `policy.profiles` is called `agnet`; none stands there";
+    assert!(said.starts_with("weir.yaml:2:21: `auth.loopback_profile`: "), "{said}");
+    assert!(said.contains(words), "{said}");
+    // In whichever order they stand, and whoever says so.
+    let profiles = "policy:\n  profiles: [{name: agent}]\n";
+    let said = merge(&format!("{named}{profiles}"), &[]).unwrap_err();
+    assert!(said.contains("`agnet`; there are: agent"), "{said}");
+    let said = merge(profiles, &[("WEIR__AUTH__LOOPBACK_PROFILE", "x")]).unwrap_err();
+    assert!(said.starts_with("environment WEIR__AUTH__LOOPBACK_PROFILE: "), "{said}");
+    let variable = [("WEIR__AUTH__LOOPBACK_PROFILE", "agent")];
+    assert!(merge(&format!("{named}{profiles}"), &variable).is_ok());
+}
