@@ -1,10 +1,12 @@
 //! The door: the only way something decided gets into the log.
 //!
 //! Load the state, let the machine decide, append with the expected version; on a conflict, again.
+//! Commands on one stream do so one after the other, as far as they are in one process.
 //! The first answer to an idempotency key is the answer for ever, on every instance.
 
 mod answer;
 mod states;
+mod turns;
 
 use std::sync::Arc;
 
@@ -26,10 +28,10 @@ use weir_log::{
     read::ReadFault,
 };
 
-use self::{answer::Stored, states::States};
+use self::{answer::Stored, states::States, turns::Turns};
 use crate::{caller::Caller, clock::Clock};
 
-/// Times a command is judged again because somebody else wrote to its stream.
+/// Times a command is judged again because another process wrote to its stream.
 const MAX_CONFLICTS: u32 = 32;
 /// Events one page of a stream holds.
 const PAGE: usize = 1_000;
@@ -45,6 +47,7 @@ struct Inner {
     log: Log,
     clock: Arc<dyn Clock>,
     states: States,
+    turns: Turns,
 }
 
 /// A caller's idempotency key, with what it asks for under it.
@@ -110,7 +113,14 @@ pub enum ExecuteFault<R: std::error::Error + 'static> {
 impl Door {
     /// A door to a log.
     pub fn new(log: Log, clock: Arc<dyn Clock>) -> Self {
-        Self { inner: Arc::new(Inner { log, clock, states: States::default() }) }
+        Self {
+            inner: Arc::new(Inner {
+                log,
+                clock,
+                states: States::default(),
+                turns: Turns::default(),
+            }),
+        }
     }
 
     /// The time, by the door's clock.
@@ -167,6 +177,7 @@ impl Door {
         idempotency: Option<IdempotencyKey>,
     ) -> Result<Executed<M::Event>, ExecuteFault<M::Refusal>> {
         let command_id = self.new_id();
+        let _turn = self.inner.turns.of(stream).await;
         for _ in 0..MAX_CONFLICTS {
             if let Some(idempotency) = &idempotency {
                 let known = self.inner.log.remembered(idempotency.key).await;
@@ -246,6 +257,7 @@ impl Door {
         caller: &Caller,
     ) -> Result<Position, ExecuteFault<M::Refusal>> {
         let command_id = self.new_id();
+        let _turn = self.inner.turns.of(stream).await;
         for _ in 0..MAX_CONFLICTS {
             let (state, version) = self.load::<M>(stream).await?;
             let now = self.now();

@@ -27,8 +27,9 @@ use crate::{
 /// How many may be there at once.
 pub const MAX_HOLDS: usize = 10_000;
 
-/// How many questions of one token may wait.
-pub const MAX_WAITING: usize = 100;
+/// How many questions of one token may wait: as many as a large project has new packages, which are all
+/// asked for at once.
+pub const MAX_WAITING: usize = 256;
 
 /// The longest time an answer holds, in days.
 pub const MAX_DAYS: i64 = 366;

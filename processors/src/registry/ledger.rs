@@ -1,8 +1,6 @@
 //! Decisions of the firewall on their way into the log. Nothing passes unrecorded: who gets a fault
 //! here lets nothing through.
 
-mod turns;
-
 use std::{
     convert::Infallible,
     sync::{Mutex, MutexGuard, PoisonError},
@@ -31,7 +29,6 @@ use weir_events::{
 use weir_log::{append::AppendFault, idempotency::CommandKey};
 use weir_projections::{query::QueryFault, registry::downloads};
 
-use self::turns::Turns;
 use super::lru::Lru;
 use crate::{
     caller::Caller,
@@ -50,7 +47,6 @@ pub struct Ledger {
     ecosystem: Ecosystem,
     book: Book,
     recorded: Mutex<Lru<CommandKey, ()>>,
-    turns: Turns,
     /// What a test need not look at.
     #[cfg(test)]
     pinned: Mutex<Vec<Event>>,
@@ -126,7 +122,6 @@ impl Ledger {
             ecosystem,
             book: Book::Door(door),
             recorded: Mutex::new(Lru::new(MAX_REMEMBERED)),
-            turns: Turns::default(),
             #[cfg(test)]
             pinned: Mutex::default(),
         }
@@ -212,9 +207,6 @@ impl Ledger {
         caller: &Caller,
     ) -> Result<Position, SpendFault> {
         let token_id = caller.token().unwrap_or_default().to_owned();
-        // One after the other in this process: else they would only make each other try again.
-        let turn = self.turns.of(&token_id);
-        let _turn = turn.lock().await;
         let at = self.now();
         let spend = Spend { token_id, quota, bytes, at };
         let fact = Event::from(allowed);
@@ -466,7 +458,6 @@ impl Ledger {
             ecosystem,
             book,
             recorded: Mutex::new(Lru::new(MAX_REMEMBERED)),
-            turns: Turns::default(),
             #[cfg(test)]
             pinned: Mutex::default(),
         }

@@ -1,5 +1,6 @@
 //! Real package clients install through Weir from the real upstreams, and are told why not.
 
+mod asking;
 mod cache;
 mod caches;
 mod canary;

@@ -99,11 +99,11 @@ fn only_a_person_who_did_not_ask_answers_and_the_last_word_counts() {
 #[test]
 fn an_agent_cannot_bury_a_person_in_questions() {
     let waiting: Vec<Hold> =
-        (0..100).map(|n| hold(n, &n.to_string(), Ground::NewVersion, at(0))).collect();
+        (0..256).map(|n| hold(n, &n.to_string(), Ground::NewVersion, at(0))).collect();
     let history = asked(&waiting);
-    let more = Command::Request(hold(100, "100", Ground::NewVersion, at(1)));
+    let more = Command::Request(hold(256, "256", Ground::NewVersion, at(1)));
     assert_eq!(decide(&history, &more, at(1)), Decision::refuse(Refusal::TooManyWaiting));
-    let known = Command::Request(hold(100, "7", Ground::NewVersion, at(1)));
+    let known = Command::Request(hold(256, "7", Ground::NewVersion, at(1)));
     assert_eq!(decide(&history, &known, at(1)), Decision::nothing());
 }
 

@@ -1,0 +1,48 @@
+//! What is asked of a person, and what is not: at the edges, in front of an index of the test's own.
+
+use futures_util::future::join_all;
+use serde_json::{Value, json};
+use weir_tests::{
+    upstream::Index,
+    weir::{Client, Part, Place, Weir},
+};
+
+use super::profiles::{issue, set};
+
+/// A Weir in front of an index, and an agent whose profile holds on these grounds.
+async fn held(index: &Index, grounds: &[&str]) -> (Place, Weir, Client) {
+    let place = Place::on_a_test_database().await.upstream(&index.simple);
+    let weir = place.start(Part::Up).await;
+    set(&weir.client, "agent", &json!({ "hold": grounds })).await.has(200);
+    let (robot, _) = issue(&weir, "robot", &["registry:pypi"], "agent").await;
+    (place, weir, robot)
+}
+
+/// Where a file is.
+fn file(project: &str, version: &str) -> String {
+    format!("/pypi/files/{project}/{project}-{version}.tar.gz")
+}
+
+async fn pending(client: &Client) -> Vec<Value> {
+    let page = client.get("/api/registry/holds?state=pending").await.expect(200).json();
+    page["holds"].as_array().expect("holds").clone()
+}
+
+/// Once, 33 questions at once were too many: each made the others try again, until they were refused.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn two_hundred_new_packages_at_once_are_two_hundred_questions() {
+    let index = Index::start().await;
+    let names: Vec<String> = (0..200).map(|n| format!("new{n}")).collect();
+    for name in &names {
+        index.project(name, &["1.0"]);
+    }
+    let (_place, weir, robot) = held(&index, &["new-package"]).await;
+    let asking = names.iter().map(|name| {
+        let robot = robot.clone();
+        async move { robot.get(&file(name, "1.0")).await.expect(403) }
+    });
+    for refused in join_all(asking).await {
+        assert!(refused.body.contains("held for a human"), "{}", refused.body);
+    }
+    assert_eq!(pending(&weir.client).await.len(), 200);
+}
