@@ -124,6 +124,8 @@ pub enum Command {
         reason: String,
         /// How long it holds.
         until: Timestamp,
+        /// Whether it takes the place of an answer that stands.
+        replace: bool,
     },
 }
 
@@ -150,6 +152,12 @@ pub enum Refusal {
         "a reason has 1 to {MAX_REASON_CHARS} characters, none of them hidden or a control character"
     )]
     BadReason,
+    /// Somebody has said otherwise.
+    #[error(
+        "`{}` has {} it until {}: {}; to have it otherwise, replace that answer",
+        .0.answered_by, .0.word.done(), .0.until, .0.reason
+    )]
+    Answered(Box<HoldAnswered>),
     /// It ends in the past, or too late.
     #[error("an answer holds until a time in the future, within {MAX_DAYS} days")]
     BadTime,
@@ -166,9 +174,9 @@ impl Machine for Holds {
     fn decide(state: &State, command: &Command, context: &Context) -> Decision<Event, Refusal> {
         match command {
             Command::Request(hold) => request(state, hold),
-            Command::Answer { id, word, by, grantor, reason, until } => {
+            Command::Answer { id, word, by, grantor, reason, until, replace } => {
                 let known = state.holds.get(id).filter(|known| known.until() > context.now);
-                let Some(Known { hold, .. }) = known else {
+                let Some(Known { hold, answer }) = known else {
                     return Decision::refuse(Refusal::Unknown(short(id)));
                 };
                 if let Some(profile) = &grantor.profile {
@@ -183,6 +191,15 @@ impl Machine for Holds {
                 let last = context.now.plus_seconds(MAX_DAYS * SECONDS_A_DAY);
                 if *until <= context.now || *until > last {
                     return Decision::refuse(Refusal::BadTime);
+                }
+                // Two persons who answer at once may not know of each other: the first word stands
+                // until somebody says that it is to be replaced.
+                match answer.as_ref().filter(|_| !replace) {
+                    Some(stands) if stands.word == *word => return Decision::nothing(),
+                    Some(stands) => {
+                        return Decision::refuse(Refusal::Answered(Box::new(stands.clone())));
+                    }
+                    None => {}
                 }
                 Decision::accept(HoldAnswered {
                     id: id.clone(),

@@ -106,6 +106,8 @@ problems! {
         "An agent with this key is registered under another name, or was revoked. An agent that was revoked never comes back: make it a new key.";
     SECOND_PERSON CONFLICT "second_person" "A second person has to say yes"
         "Who asked for a waiver that needs a second person cannot grant it, with any of the tokens of that name. Ask somebody who has a token of another name.";
+    HOLD_ANSWERED CONFLICT "hold_answered" "Somebody has said otherwise"
+        "The hold has an answer that stands, and says the opposite; the detail says whose and why. Send `replace: true` with yours where it is to take that one's place. The same word again is no contradiction and changes nothing.";
     CLOCK_NOT_DRIVEN CONFLICT "clock_not_driven" "The clock cannot be driven"
         "Ticks follow the wall clock. Only where the configuration says `nexus.clock: driven` does somebody move them on.";
     CURSOR_EXPIRED GONE "cursor_expired" "The cursor is older than what is kept"

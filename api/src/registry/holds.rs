@@ -26,7 +26,9 @@ use crate::{
     },
     problem::{
         Problem,
-        table::{BOUND_BY_PROFILE, HOLD_REFUSED, NO_SUCH_HOLD, SECOND_PERSON},
+        table::{
+            BOUND_BY_PROFILE, HOLD_ANSWERED, HOLD_REFUSED, NO_SUCH_HOLD, NOT_FOUND, SECOND_PERSON,
+        },
     },
     state::ApiState,
 };
@@ -37,7 +39,7 @@ const HOURS: u32 = 168;
 
 /// The routes of holds.
 pub fn routes() -> OpenApiRouter<ApiState> {
-    OpenApiRouter::new().routes(routes!(list)).routes(routes!(allow)).routes(routes!(deny))
+    OpenApiRouter::new().routes(routes!(list)).routes(routes!(answer))
 }
 
 /// Holds whose time is not over, the newest first.
@@ -84,11 +86,7 @@ struct HoldView {
 }
 
 fn state_of(known: &Known) -> &'static str {
-    match known.answer.as_ref().map(|answer| answer.word) {
-        None => "pending",
-        Some(Word::Allow) => "allowed",
-        Some(Word::Deny) => "denied",
-    }
+    known.answer.as_ref().map_or("pending", |answer| answer.word.done())
 }
 
 impl From<&Known> for HoldView {
@@ -145,67 +143,41 @@ struct HoldAnswer {
     reason: String,
     /// How many hours it holds, at most 366 days; a week, without.
     hours: Option<u32>,
+    /// Whether it takes the place of an answer that stands; otherwise one that says the opposite is
+    /// refused, and one that says the same changes nothing.
+    #[serde(default)]
+    replace: bool,
 }
 
-/// Lets pass what waits
+/// Says whether what waits may pass
 #[utoipa::path(
-    post, path = "/api/registry/holds/{id}/allow", tag = "registry", operation_id = "allow_hold",
+    post, path = "/api/registry/holds/{id}/{word}", tag = "registry", operation_id = "answer_hold",
     params(
         ("id" = String, Path, description = "The hold"),
+        ("word" = String, Path, description = "`allow` or `deny`"),
         ("idempotency-key" = Option<String>, Header, description = "Makes a repetition known"),
     ),
     request_body = HoldAnswer,
     responses(
-        (status = 204, description = "It may pass, on this instance"),
+        (status = 204, description = "It passes, or it does not, on this instance"),
         (status = 403, description = "Whoever is bound by a profile does not answer"),
         (status = 404, description = "There is no such hold, or its time is over"),
-        (status = 409, description = "Who asked does not answer"),
+        (status = 409, description = "Who asked does not answer; or somebody has said the opposite"),
         (status = 422, description = "The answer makes no sense"),
     ),
 )]
-async fn allow(
-    State(state): State<ApiState>,
-    Path(id): Path<String>,
-    ask: Ask<RulesWrite, HoldAnswer>,
-) -> Result<Done<()>, Problem> {
-    answer(&state, id, Word::Allow, ask).await
-}
-
-/// Denies what waits
-#[utoipa::path(
-    post, path = "/api/registry/holds/{id}/deny", tag = "registry", operation_id = "deny_hold",
-    params(
-        ("id" = String, Path, description = "The hold"),
-        ("idempotency-key" = Option<String>, Header, description = "Makes a repetition known"),
-    ),
-    request_body = HoldAnswer,
-    responses(
-        (status = 204, description = "It does not pass, on this instance"),
-        (status = 403, description = "Whoever is bound by a profile does not answer"),
-        (status = 404, description = "There is no such hold, or its time is over"),
-        (status = 409, description = "Who asked does not answer"),
-        (status = 422, description = "The answer makes no sense"),
-    ),
-)]
-async fn deny(
-    State(state): State<ApiState>,
-    Path(id): Path<String>,
-    ask: Ask<RulesWrite, HoldAnswer>,
-) -> Result<Done<()>, Problem> {
-    answer(&state, id, Word::Deny, ask).await
-}
-
 async fn answer(
-    state: &ApiState,
-    id: String,
-    word: Word,
+    State(state): State<ApiState>,
+    Path((id, word)): Path<(String, String)>,
     Ask { body, principal, caller, key, .. }: Ask<RulesWrite, HoldAnswer>,
 ) -> Result<Done<()>, Problem> {
-    let HoldAnswer { reason, hours } = body;
+    let no_word = || Problem::new(&NOT_FOUND, "a hold is answered with allow or deny");
+    let word = Word::find(&word).ok_or_else(no_word)?;
+    let HoldAnswer { reason, hours, replace } = body;
     let seconds = i64::from(hours.unwrap_or(HOURS)) * SECONDS_AN_HOUR;
     let until = state.door().now().plus_seconds(seconds);
     let (by, grantor) = (caller.principal.to_string(), principal.grantor());
-    let command = Command::Answer { id, word, by, grantor, reason, until };
+    let command = Command::Answer { id, word, by, grantor, reason, until, replace };
     let executed = state.door().execute::<Holds>(&stream()?, &command, &caller, key).await?;
     state.packages().go_by_if_new(&executed).await?;
     Ok(Done::silently(&executed))
@@ -222,6 +194,7 @@ impl From<Refusal> for Problem {
             Refusal::Unknown(_) => return Self::new(&NO_SUCH_HOLD, words),
             Refusal::Bound(_) => return Self::new(&BOUND_BY_PROFILE, words),
             Refusal::SamePerson(_) => return Self::new(&SECOND_PERSON, words),
+            Refusal::Answered(_) => return Self::new(&HOLD_ANSWERED, words),
             Refusal::TooManyWaiting | Refusal::TooMany => return Self::new(&HOLD_REFUSED, words),
             Refusal::BadReason => "reason",
             Refusal::BadTime => "hours",
@@ -232,7 +205,19 @@ impl From<Refusal> for Problem {
 
 #[cfg(test)]
 mod tests {
+    use weir_events::registry::hold::HoldAnswered;
+
     use super::*;
+
+    fn answered() -> HoldAnswered {
+        HoldAnswered {
+            id: "x".to_owned(),
+            word: Word::Deny,
+            answered_by: "ann".to_owned(),
+            reason: "no".to_owned(),
+            until: Timestamp::EPOCH,
+        }
+    }
 
     #[test]
     fn a_refusal_names_the_field_that_makes_no_sense() {
@@ -243,6 +228,7 @@ mod tests {
             (Refusal::Unknown("x".to_owned()), 404, None),
             (Refusal::Bound("agent".to_owned()), 403, None),
             (Refusal::SamePerson("robot".to_owned()), 409, None),
+            (Refusal::Answered(Box::new(answered())), 409, None),
         ] {
             let problem = Problem::from(refusal);
             let document = serde_json::to_value(problem.view(None)).unwrap();

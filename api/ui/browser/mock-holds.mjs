@@ -65,6 +65,10 @@ export class MockHolds {
       const errors = [{ field: "reason", detail: "that is no reason" }];
       return problem(422, "Hold refused", "reason: that is no reason", {}, { errors });
     }
+    if (hold.state !== "pending" && !hold.state.startsWith(word.slice(0, 3)) && !body.replace) {
+      const stands = `\`${hold.answered_by}\` has ${hold.state} it: ${hold.reason}; to have it otherwise, replace that answer`;
+      return problem(409, "Somebody has said otherwise", stands);
+    }
     Object.assign(hold, answered(word === "allow" ? "allowed" : "denied", "admin", body.reason), {
       until: from(body.hours * 3_600),
     });

@@ -86,6 +86,35 @@ pub enum Word {
     Deny,
 }
 
+impl Word {
+    /// Both of them.
+    pub const ALL: [Self; 2] = [Self::Allow, Self::Deny];
+
+    /// The name used in addresses and commands.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Allow => "allow",
+            Self::Deny => "deny",
+        }
+    }
+
+    /// What somebody has done who said it.
+    #[must_use]
+    pub const fn done(self) -> &'static str {
+        match self {
+            Self::Allow => "allowed",
+            Self::Deny => "denied",
+        }
+    }
+
+    /// Finds one by its name.
+    #[must_use]
+    pub fn find(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|word| word.as_str() == name)
+    }
+}
+
 /// A person has answered; the last answer counts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HoldAnswered {

@@ -41,6 +41,9 @@ pub(crate) struct AnswerArgs {
     /// How many hours it holds
     #[arg(long, default_value_t = 168)]
     hours: u32,
+    /// Put this answer in the place of one that stands
+    #[arg(long)]
+    replace: bool,
     #[command(flatten)]
     sure: Sure,
     #[command(flatten)]
@@ -106,7 +109,9 @@ fn answer(context: &Context, args: &AnswerArgs, verb: &str, done: &str) -> Resul
         return Ok(Exit::Done);
     }
     runtime::run(async {
-        let body = json!({ "reason": args.reason, "hours": args.hours });
+        let body = json!({
+            "reason": args.reason, "hours": args.hours, "replace": args.replace,
+        });
         let path = format!("api/registry/holds/{id}/{verb}");
         let answer = client.send(Method::POST, &path, Some(&body)).await?;
         context.output.data(&answer, || format!("hold {id} {done}"))?;

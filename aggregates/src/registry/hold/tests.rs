@@ -33,6 +33,17 @@ fn answer(n: u32, by: &str, until: Timestamp) -> Command {
         grantor: Grantor { scopes: vec![Scope::RulesWrite], profile: None },
         reason: "looked at it".to_owned(),
         until,
+        replace: false,
+    }
+}
+
+/// The same answer, otherwise.
+fn otherwise(command: Command, new_word: Word, replaces: bool) -> Command {
+    match command {
+        Command::Answer { id, by, grantor, reason, until, .. } => {
+            Command::Answer { id, word: new_word, by, grantor, reason, until, replace: replaces }
+        }
+        Command::Request(_) => unreachable!(),
     }
 }
 
@@ -66,16 +77,15 @@ fn the_same_is_asked_once_until_its_time_is_over() {
 }
 
 #[test]
-fn only_a_person_who_did_not_ask_answers_and_the_last_word_counts() {
+fn only_a_person_who_did_not_ask_answers_and_only_in_its_time() {
     let history = asked(&[hold(1, "1.0", Ground::NewVersion, at(0))]);
     let refused = |command: &Command, now| decide(&history, command, now).refusal;
     let same = Some(Refusal::SamePerson("robot".to_owned()));
     assert_eq!(refused(&answer(1, "robot", at(9)), at(1)), same);
-    let Command::Answer { id, word, by, reason, until, .. } = answer(1, "ann", at(9)) else {
-        unreachable!()
-    };
-    let grantor = Grantor { scopes: vec![Scope::Admin], profile: Some("agent".to_owned()) };
-    let bound = Command::Answer { id, word, by, grantor, reason, until };
+    let mut bound = answer(1, "ann", at(9));
+    if let Command::Answer { grantor, .. } = &mut bound {
+        *grantor = Grantor { scopes: vec![Scope::Admin], profile: Some("agent".to_owned()) };
+    }
     assert_eq!(refused(&bound, at(1)), Some(Refusal::Bound("agent".to_owned())));
     let mut hidden = answer(1, "ann", at(9));
     if let Command::Answer { reason, .. } = &mut hidden {
@@ -87,13 +97,32 @@ fn only_a_person_who_did_not_ask_answers_and_the_last_word_counts() {
     let unknown = |n| Some(Refusal::Unknown(format!("{n:08}")));
     assert_eq!(refused(&answer(2, "ann", at(9)), at(1)), unknown(2));
     assert_eq!(refused(&answer(1, "ann", at(99)), at(24)), unknown(1), "its time is over");
-    let mut history = history;
+}
+
+/// Once, both were told that theirs was recorded, and whoever came last had his way.
+#[test]
+fn who_answers_otherwise_than_somebody_did_is_told_so_and_has_to_say_that_it_replaces_that() {
+    let mut history = asked(&[hold(1, "1.0", Ground::NewVersion, at(0))]);
     history.extend(decide(&history, &answer(1, "ann", at(9)), at(1)).events);
-    history.extend(decide(&history, &answer(1, "bob", at(50)), at(2)).events);
-    let state = fold::<Holds>(&history);
-    let known: Vec<_> = state.at(at(49)).collect();
-    assert_eq!(known[0].answer.as_ref().map(|answer| answer.answered_by.as_str()), Some("bob"));
-    assert_eq!(state.at(at(50)).count(), 0);
+    let bobs = answer(1, "bob", at(50));
+    // The same word again changes nothing, whoever says it.
+    assert_eq!(decide(&history, &answer(1, "ann", at(9)), at(2)), Decision::nothing());
+    assert_eq!(decide(&history, &bobs, at(2)), Decision::nothing());
+    let refused = decide(&history, &otherwise(bobs, Word::Deny, false), at(2));
+    let Some(Refusal::Answered(stands)) = &refused.refusal else { panic!("{refused:?}") };
+    assert_eq!((&*stands.answered_by, stands.word), ("ann", Word::Allow));
+    let words = refused.refusal.as_ref().map(ToString::to_string).unwrap();
+    assert!(words.starts_with("`ann` has allowed it until 1970-01-01T09:00:00"), "{words}");
+    assert!(refused.events.is_empty());
+    for (word, by_when) in [(Word::Deny, 50), (Word::Allow, 60)] {
+        let command = otherwise(answer(1, "bob", at(by_when)), word, true);
+        history.extend(decide(&history, &command, at(2)).events);
+        let state = fold::<Holds>(&history);
+        let stands = state.at(at(by_when - 1)).next().and_then(|known| known.answer.clone());
+        let stands = stands.map(|answer| (answer.answered_by, answer.word));
+        assert_eq!(stands, Some(("bob".to_owned(), word)));
+        assert_eq!(state.at(at(by_when)).count(), 0);
+    }
 }
 
 #[test]

@@ -54,6 +54,28 @@ export default [
     },
   },
   {
+    name: "who answers what somebody else has just answered otherwise is told so, and sees it",
+    mock: {},
+    open: { path: "holds" },
+    expects: [/status of 409/],
+    async run({ page }, { mock }) {
+      await page.getByRole("button", { name: "Allow six 1.17.0 for agent-7" }).click();
+      await page.getByLabel(/^Reason/).fill("looked at it");
+      const hold = mock.firewall.holds.holds.find((hold) => hold.package === "six");
+      Object.assign(hold, { state: "denied", answered_by: "mira", reason: "not reviewed" });
+      await page.keyboard.press("Enter");
+      await page.getByText("`mira` has denied it: not reviewed").waitFor();
+      await answered(page, "six").getByText("by mira").waitFor();
+      assert.equal(hold.state, "denied");
+      await page.getByRole("button", { name: "Cancel" }).click();
+      await page.getByRole("button", { name: "Allow six 1.17.0 for agent-7" }).click();
+      await page.getByText("takes the place of what mira said").waitFor();
+      await page.getByLabel(/^Reason/).fill("reviewed by now");
+      await page.keyboard.press("Enter");
+      await answered(page, "six").getByText("allowed").waitFor();
+    },
+  },
+  {
     name: "who asked, and who may only read, is told why the buttons do nothing",
     mock: {},
     open: { path: "holds" },

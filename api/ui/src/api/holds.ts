@@ -35,8 +35,9 @@ export async function getHolds(signal?: AbortSignal): Promise<Hold[]> {
   return list(answer["holds"]).map(toHold);
 }
 
-export async function answerHold(id: string, word: Word, reason: string, hours: number): Promise<void> {
-  await ask(`registry/holds/${encodeURIComponent(id)}/${word}`, { method: "POST", body: { reason, hours } });
+/** A person's word; to put it in the place of one that stands has to be said. */
+export async function answerHold(id: string, word: Word, answer: { reason: string; hours: number; replace: boolean }) {
+  await ask(`registry/holds/${encodeURIComponent(id)}/${word}`, { method: "POST", body: answer });
 }
 
 export function toHold(value: Json): Hold {

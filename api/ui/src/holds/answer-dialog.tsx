@@ -19,13 +19,17 @@ interface AnswerDialogProps {
 export function AnswerDialog({ hold, word, onDone, onClose }: AnswerDialogProps) {
   const [reason, setReason] = useState("");
   const [hours, setHours] = useState("168");
+  // Only what this person sees is replaced: who answers a question that somebody answered meanwhile is told so.
+  const replace = hold.state !== "pending";
   const answering = useMutation({
-    mutationFn: () => answerHold(hold.id, word, reason.trim(), Number(hours)),
+    mutationFn: () => answerHold(hold.id, word, { reason: reason.trim(), hours: Number(hours), replace }),
     onSuccess: () => {
       toast(`${hold.package} ${word === "allow" ? "may pass" : "does not pass"} for ${hold.principal}`);
       onClose();
       onDone();
     },
+    // Perhaps somebody was faster: the list behind says so then.
+    onError: onDone,
   });
   const problem = answering.error ? asProblem(answering.error) : undefined;
   const elsewhere = problem && !problem.of("reason") && !problem.of("hours");
@@ -43,6 +47,7 @@ export function AnswerDialog({ hold, word, onDone, onClose }: AnswerDialogProps)
           {word === "allow"
             ? "It passes for this one token, on every instance within a second."
             : "The token is refused with your reason until the time is over, or somebody says otherwise."}
+          {replace && ` This takes the place of what ${hold.answeredBy ?? "somebody"} said.`}
         </p>
         <div className="mt-3 grid gap-3">
           <Field

@@ -58,7 +58,7 @@ export function HoldsPage() {
                   )}
                 </Section>
                 {answered.length > 0 && (
-                  <Section title="Answered" about="the last word counts, until its time is over">
+                  <Section title="Answered" about="each stands until its time is over, or it is replaced">
                     <Answered holds={answered} onAnswer={(hold, word) => setAnswering({ hold, word })} />
                   </Section>
                 )}

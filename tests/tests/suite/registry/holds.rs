@@ -98,8 +98,11 @@ async fn a_new_package_waits_for_a_person_and_passes_everywhere_within_a_second(
         (&json!("allowed"), &json!("ann"))
     );
 
-    // The last word counts. What was let through once is new to nobody else.
-    answer(&ann, &hold, "deny").await.has(204);
+    // An answer stands until it is replaced. What was let through once is new to nobody else.
+    answer(&ann, &hold, "allow").await.has(204);
+    assert_eq!(answer(&ann, &hold, "deny").await.expect(409).json()["code"], "hold_answered");
+    let body = json!({"reason": "looked at it", "hours": 24, "replace": true});
+    ann.post(&format!("/api/registry/holds/{hold}/deny"), &body).await.has(204);
     let refused = robot.get(&wheel).await.expect(403);
     assert!(refused.body.contains("ann said no: looked at it"), "{}", refused.body);
     let (second, _) = issue(&weir, "robot 2", &["registry:pypi"], "agent").await;
