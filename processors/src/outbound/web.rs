@@ -23,7 +23,9 @@ use std::{sync::Arc, time::Duration};
 use bytes::Bytes;
 use http::{
     HeaderValue, Method, Request, StatusCode, Uri,
-    header::{ACCEPT_ENCODING, AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, HOST, USER_AGENT},
+    header::{
+        ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, HOST, USER_AGENT,
+    },
 };
 use http_body_util::Full;
 use tokio_rustls::TlsConnector;
@@ -262,6 +264,9 @@ fn request(
         .header(ACCEPT_ENCODING, ACCEPTED);
     if step.method == Method::POST {
         request = request.header(CONTENT_LENGTH, body.len());
+    }
+    if !ask.headers.contains_key(ACCEPT) {
+        request = request.header(ACCEPT, "*/*");
     }
     for (name, value) in &ask.headers {
         if name != CONTENT_TYPE || step.body.is_some() {

@@ -13,7 +13,8 @@ pub struct EgressFault {
     pub why: Why,
     /// The addresses that were let through, in order; they may hold what should not be logged.
     pub hops: Vec<String>,
-    /// The hosts that a connection was opened to. Where it is empty, nothing left the door.
+    /// The hosts that were connected to, or would have been. Where it is empty, nothing left the door
+    /// but, perhaps, the question what a name means.
     pub contacted: Vec<Box<str>>,
 }
 

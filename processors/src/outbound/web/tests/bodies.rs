@@ -45,6 +45,7 @@ async fn what_is_asked_says_who_we_are_and_what_we_read() {
             "host: a.example:8443",
             &agent,
             "accept-encoding: gzip, br, zstd, deflate",
+            "accept: */*",
             ""
         ]
     );

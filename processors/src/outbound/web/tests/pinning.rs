@@ -1,4 +1,9 @@
-use std::{io::Read as _, sync::mpsc};
+use std::{
+    io::{Read as _, Write as _},
+    sync::{Arc, mpsc},
+};
+
+use tokio_tungstenite::tungstenite::accept;
 
 use super::world::{CERTIFICATE, KEY, World, allowing, anything, class, page, redirect};
 use crate::{
@@ -7,6 +12,7 @@ use crate::{
         Egress, Settings,
         ask::PageAsk,
         hop::{Hop, Pass},
+        snapshot::{Frame, SnapshotAsk},
     },
 };
 
@@ -75,7 +81,7 @@ async fn what_an_operator_exempts_is_reached_and_nothing_beside_it() {
 
 #[tokio::test]
 async fn a_server_is_held_to_the_name_that_was_judged() {
-    let world = World::raw(tls_server());
+    let world = World::raw(tls_server(|tls| say(tls, &page("", "hello over TLS"))));
     let page = world.get("https://Pinned.example./x").await.unwrap();
     assert_eq!(page.body, "hello over TLS");
     assert_eq!(page.final_url, "https://pinned.example/x");
@@ -83,6 +89,47 @@ async fn a_server_is_held_to_the_name_that_was_judged() {
     let fault = world.get("https://other.example/").await.unwrap_err();
     assert_eq!(class(&fault.why), "broken");
     assert_eq!(attempts(&world), ["93.184.215.14:443", "93.184.215.14:443"]);
+}
+
+#[tokio::test]
+async fn who_was_asked_over_tls_is_not_left_for_the_clear() {
+    let world = World::raw(tls_server(|tls| say(tls, &redirect(302, "http://pinned.example/"))));
+    let fault = world.get("https://pinned.example/").await.unwrap_err();
+    assert_eq!(fault.to_string(), "`pinned.example` redirects from https to http");
+    assert_eq!(attempts(&world).len(), 1);
+}
+
+#[tokio::test]
+async fn a_websocket_over_tls_is_held_to_its_name_too() {
+    let world = World::raw(tls_server(|tls| {
+        let echo = |mut socket: tokio_tungstenite::tungstenite::WebSocket<Tls>| {
+            let heard = socket.read().unwrap();
+            socket.send(heard).unwrap();
+            while socket.read().is_ok() {}
+        };
+        accept(tls).map(echo).unwrap_or_default();
+    }));
+    let look = async |url: &str| {
+        let url = url.to_owned();
+        let text = Some("hello".to_owned());
+        let ask = SnapshotAsk { agent: [1; 32], url, text, authorization: None, max_bytes: 99 };
+        world.egress.snapshot(ask, &anything).await
+    };
+    let found = look("wss://pinned.example/").await.unwrap();
+    assert_eq!(found.frames, [Frame::Text("hello".into())]);
+    assert_eq!(class(&look("wss://other.example/").await.unwrap_err().why), "broken");
+}
+
+#[tokio::test]
+async fn an_address_that_does_not_answer_makes_way_for_the_next() {
+    let world = World::new(|_| page("", "the page"));
+    world.names.script("a.example", "93.184.215.1,93.184.215.2");
+    world.wires.take_away("93.184.215.1");
+    world.get("http://a.example/").await.unwrap();
+    assert_eq!(attempts(&world), ["93.184.215.1:80", "93.184.215.2:80"]);
+    world.wires.take_away("93.184.215.2");
+    let fault = world.get("http://a.example/").await.unwrap_err();
+    assert_eq!(class(&fault.why), "broken");
 }
 
 #[tokio::test]
@@ -105,13 +152,13 @@ async fn the_way_out_works_over_a_real_network() {
     let server = World::new(|seen| page("", seen.path()));
     let port = server.wires.port();
     let this_port = |_: &Hop<'_>| Ok(Pass::ThisPort);
-    let open = Egress::new(allowing(&["127.0.0.0/8"]), std::sync::Arc::new(SystemClock)).unwrap();
+    let open = Egress::new(allowing(&["127.0.0.0/8"]), Arc::new(SystemClock)).unwrap();
     for host in ["127.0.0.1", "localhost", "0x7f.1"] {
         let ask = PageAsk::get([1; 32], format!("http://{host}:{port}/%41"));
         let page = open.fetch(ask, &this_port).await.unwrap();
         assert_eq!(page.body, "/%41");
     }
-    let closed = Egress::new(Settings::default(), std::sync::Arc::new(SystemClock)).unwrap();
+    let closed = Egress::new(Settings::default(), Arc::new(SystemClock)).unwrap();
     for host in ["127.0.0.1", "localhost", "[::ffff:127.0.0.1]"] {
         let ask = PageAsk::get([1; 32], format!("http://{host}:{port}/"));
         let fault = closed.fetch(ask, &this_port).await.unwrap_err();
@@ -122,22 +169,27 @@ async fn the_way_out_works_over_a_real_network() {
     assert!(closed.check("http://10.0.0.1/", &anything).is_err());
 }
 
-fn tls_server() -> impl Fn(std::net::TcpStream) + Send + 'static {
-    use std::io::Write as _;
+type Tls = rustls::StreamOwned<rustls::ServerConnection, std::net::TcpStream>;
+
+/// Hears a question, and says something.
+fn say(mut tls: Tls, answer: &[u8]) {
+    let mut head = [0; 1_024];
+    // A client that does not trust us hangs up.
+    if tls.read(&mut head).is_ok() {
+        tls.write_all(answer).unwrap_or_default();
+    }
+}
+
+fn tls_server(serve: impl Fn(Tls) + Send + 'static) -> impl Fn(std::net::TcpStream) + Send {
     crate::outbound::install_tls();
     let key = rustls::pki_types::PrivatePkcs8KeyDer::from(KEY.to_vec());
     let config = rustls::ServerConfig::builder()
         .with_no_client_auth()
         .with_single_cert(vec![CERTIFICATE.to_vec().into()], key.into())
         .unwrap();
-    let config = std::sync::Arc::new(config);
+    let config = Arc::new(config);
     move |stream| {
-        let connection = rustls::ServerConnection::new(std::sync::Arc::clone(&config)).unwrap();
-        let mut tls = rustls::StreamOwned::new(connection, stream);
-        let mut head = [0; 1_024];
-        // A client that does not trust us hangs up.
-        if tls.read(&mut head).is_ok() {
-            tls.write_all(&page("", "hello over TLS")).unwrap_or_default();
-        }
+        let connection = rustls::ServerConnection::new(Arc::clone(&config)).unwrap();
+        serve(rustls::StreamOwned::new(connection, stream));
     }
 }

@@ -92,8 +92,12 @@ impl World {
         let server = listener.local_addr().unwrap();
         thread::spawn(move || listener.incoming().flatten().for_each(take));
         let names = Arc::new(Names::default());
-        let wires =
-            Arc::new(Wires { server, attempts: Mutex::default(), astray: Mutex::default() });
+        let wires = Arc::new(Wires {
+            server,
+            attempts: Mutex::default(),
+            away: Mutex::default(),
+            astray: Mutex::default(),
+        });
         let clock = Arc::new(ManualClock::at(Timestamp::from_micros(1_795_867_200_000_000)));
         let (resolver, lines): (Arc<dyn Resolve>, Arc<dyn Connect>) =
             (names.clone(), wires.clone());
@@ -228,6 +232,8 @@ impl Resolve for Names {
 pub(super) struct Wires {
     server: SocketAddr,
     attempts: Mutex<Vec<SocketAddr>>,
+    /// Who does not answer.
+    away: Mutex<Vec<IpAddr>>,
     /// Where connections end up instead.
     astray: Mutex<Option<SocketAddr>>,
 }
@@ -241,6 +247,10 @@ impl Wires {
         self.server.port()
     }
 
+    pub(super) fn take_away(&self, address: &str) {
+        self.away.lock().unwrap().push(address.parse().unwrap());
+    }
+
     pub(super) fn lead_astray(&self, to: &str) {
         *self.astray.lock().unwrap() = Some(to.parse().unwrap());
     }
@@ -251,6 +261,9 @@ impl Connect for Wires {
     fn connect(&self, to: SocketAddr) -> BoxFuture<'_, io::Result<Connected>> {
         Box::pin(async move {
             self.attempts.lock().unwrap().push(to);
+            if self.away.lock().unwrap().contains(&to.ip()) {
+                return Err(io::ErrorKind::ConnectionRefused.into());
+            }
             let peer = self.astray.lock().unwrap().unwrap_or(to);
             let stream = tokio::net::TcpStream::connect(self.server).await?;
             Ok(Connected { stream, peer })
