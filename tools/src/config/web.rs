@@ -1,6 +1,7 @@
 //! `web` and `mint`: what agents may ask of the outside, and what it costs them.
 
 use serde::{Deserialize, Serialize};
+use weir_processors::outbound::address::{Exemption, ExemptionFault};
 
 use super::section::section;
 use super::value::{Size, Span};
@@ -15,7 +16,7 @@ section! {
         ports: Vec<u16> = vec![80, 443],
         /// Networks that are reached although they do not lie in the world outside: `10.1.0.0/16`, or with
         /// the only host they are reached for, `10.1.0.0/16 wiki.example`.
-        allow_private: Vec<String> = Vec::new(),
+        allow_private: Vec<Network> = Vec::new(),
         /// How many requests an agent may make in one tick: 1 to 100000.
         requests_per_tick: Count = Count(1),
         /// How long a request may take, waiting for a place included: up to 5m.
@@ -66,6 +67,25 @@ section! {
 pub(crate) enum DefaultAction {
     Allow,
     Block,
+}
+
+/// A network that is reached although it does not lie in the world outside.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub(crate) struct Network(pub(crate) Exemption);
+
+impl TryFrom<String> for Network {
+    type Error = ExemptionFault;
+
+    fn try_from(text: String) -> Result<Self, ExemptionFault> {
+        text.parse().map(Self)
+    }
+}
+
+impl From<Network> for String {
+    fn from(network: Network) -> Self {
+        network.0.to_string()
+    }
 }
 
 /// A number of things: some, and not too many.
@@ -134,6 +154,17 @@ impl From<Percent> for u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn networks_are_read_and_written_alike() {
+        for text in ["127.0.0.0/8", "10.1.0.0/16 wiki.example", "fd00::/8"] {
+            let network = Network::try_from(text.to_owned()).unwrap();
+            assert_eq!(String::from(network), text);
+        }
+        for text in ["10.1.2.3/16", "0.0.0.0/0", "intranet"] {
+            assert!(Network::try_from(text.to_owned()).is_err(), "{text}");
+        }
+    }
 
     #[test]
     fn numbers_have_bounds() {
