@@ -12,6 +12,7 @@ pub mod access;
 pub mod log;
 pub mod mint;
 pub mod registry;
+pub mod web;
 
 mod decode;
 mod transaction;
@@ -33,6 +34,9 @@ pub fn all() -> Vec<Arc<dyn Projection>> {
         Arc::new(registry::sync_status::SyncStatus),
         Arc::new(registry::traffic::Traffic),
         Arc::new(registry::waivers::Waivers),
+        Arc::new(web::request_log::RequestLog),
+        Arc::new(web::cache::Cache),
+        Arc::new(web::reports::Reports),
     ]
 }
 

@@ -84,3 +84,17 @@ pub(crate) fn word<T>(
     let text: &str = row.try_get(column)?;
     find(text).ok_or_else(|| sqlx::Error::Decode(format!("`{text}` as {column}").into()))
 }
+
+/// Runs a statement on what read models point at, in a transaction of its own; answers how many rows it
+/// changed.
+pub(crate) async fn execute(
+    database: &Database,
+    view: &'static str,
+    statement: Query<'_, Postgres, PgArguments>,
+) -> Result<u64, QueryFault> {
+    let fault = QueryFault::of(view);
+    let mut tx = database.begin().await?;
+    let done = statement.execute(&mut *tx).await.map_err(&fault)?;
+    tx.commit().await.map_err(&fault)?;
+    Ok(done.rows_affected())
+}

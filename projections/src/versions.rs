@@ -23,6 +23,9 @@ const VERSIONS: &[(&str, i32, &str)] = &[
     ("sync_status", 1, "dd9bbf939bc96446"),
     ("traffic", 1, "f047d2f08f96b6e5"),
     ("waivers", 1, "8f3536193809c5a1"),
+    ("request_log", 1, "a0c8fd4a60a10936"),
+    ("cache", 1, "c339ef3b05d377c0"),
+    ("reports", 1, "d3cb8352990f9111"),
 ];
 
 /// What of the SQL the database sees.

@@ -24,5 +24,6 @@ pub mod readmodels;
 pub mod redis;
 pub mod sse;
 pub mod upstream;
+pub mod web;
 pub mod weir;
 pub mod writers;

@@ -15,6 +15,7 @@ pub const MIGRATIONS: &[(i64, &str, &str)] = &[
     (2, "projections", include_str!("../../../migrations/0002_projections.sql")),
     (3, "access", include_str!("../../../migrations/0003_access.sql")),
     (4, "sessions", include_str!("../../../migrations/0004_sessions.sql")),
+    (5, "content", include_str!("../../../migrations/0005_content.sql")),
 ];
 
 /// The schema cannot be used as it is.

@@ -4,6 +4,7 @@ use weir_events::{
     access::{self, AgentRegistered, AgentRevoked, TokenIssued, TokenRevoked},
     codec::EventSet,
     mint::{self, SparkGranted, SparkReleased, SparkReserved, SparkTransferred},
+    nexus,
     position::Position,
     registry::{
         self, Ecosystem, Mask, MetadataFiltered, PackageAllowed, Rule, RuleAdded, RuleChanged,
@@ -14,7 +15,10 @@ use weir_events::{
         sync::{SyncFailed, SyncRequested, SyncStarted, SyncSucceeded},
     },
     timestamp::Timestamp,
-    web::request::{AgentId, PublicKey},
+    web::{
+        self, PortalReportPublished,
+        request::{AgentId, Cost, PortalReport, PublicKey},
+    },
 };
 use weir_log::append::Outcome;
 use weir_projections::{
@@ -34,6 +38,7 @@ use weir_tests::{
     deadline::PATIENCE,
     events::{allowed, blocked, facts, meta},
     process::{Process, options},
+    web as web_events,
 };
 
 use super::Stage;
@@ -461,11 +466,60 @@ fn waived(n: u64) -> registry::Event {
     }
 }
 
+/// The n-th thing that agents do: some ask in vain, some twice, and some are never answered.
+fn browsed(n: u64) -> Vec<web::Event> {
+    let agent = web_events::agent(u8::try_from(n % 3).expect("an agent"));
+    let asked = web_events::asked(n, agent, n / 10);
+    let content = web_events::hash(n);
+    let owner = n.is_multiple_of(4).then_some(agent);
+    let stored = web_events::stored(&web_events::asked(n % 12, agent, n / 10), owner, content);
+    match n % 6 {
+        0 => vec![
+            web_events::submitted(&asked).into(),
+            web_events::completed(&asked, content, 2).into(),
+            stored.into(),
+        ],
+        1 => vec![web_events::submitted(&asked).into()],
+        2 => {
+            let before = web_events::asked(n - 1, agent, n / 10);
+            vec![web_events::failed(&before, Cost::FAILED).into()]
+        }
+        3 => vec![web_events::blocked(&asked, Cost::NONE).into()],
+        4 => {
+            vec![web_events::hit(&stored, &asked).into(), web_events::shown(&asked, content).into()]
+        }
+        _ if n % 12 == 5 => vec![
+            web_events::evicted(&stored, n / 10).into(),
+            web_events::blocked(&asked, Cost::NONE).into(),
+            web_events::submitted(&asked).into(),
+        ],
+        _ => vec![
+            web_events::submitted(&asked).into(),
+            web_events::blocked(&asked, Cost::FAILED).into(),
+        ],
+    }
+}
+
+/// A report that says something else than was counted.
+fn published(cycle: u64) -> PortalReportPublished {
+    let report = PortalReport {
+        cycle,
+        total_requests: 1_000,
+        cache_hit_rate: 0.25,
+        domains_accessed: vec!["a.example".to_owned()],
+        top_users: Vec::new(),
+        code_filter_hits: 1,
+        blocked_requests: 2,
+        total_cost: Cost::GET,
+    };
+    PortalReportPublished { report, state_hash: web_events::hash(cycle) }
+}
+
 #[tokio::test]
 async fn every_read_model_is_the_same_rebuilt_in_large_batches_as_lived_in_small_ones() {
     let (stage, worker) = stage().await;
     let mut last = Position::START;
-    for n in 0..60_u64 {
+    for n in 0..63_u64 {
         let id = format!("r{}", n % 5);
         let one: registry::Event = match n % 6 {
             0 => RuleAdded { rule: rule(&id, ">=1") }.into(),
@@ -503,6 +557,16 @@ async fn every_read_model_is_the_same_rebuilt_in_large_batches_as_lived_in_small
         last = last.max(append(&stage, STREAM, &[listed]).await);
         last = last.max(append(&stage, WAIVERS, &[waived(n)]).await);
         last = last.max(append(&stage, "mint/ann", &[paid(n)]).await);
+        last = last.max(append(&stage, "web/agents", &browsed(n)).await);
+        if n % 10 == 9 {
+            let (cycle, after) = (n / 10 + 1, (n > 10).then_some(n / 10));
+            let begun: nexus::Event = web_events::begun(cycle, after).into();
+            last = last.max(append(&stage, "nexus", &[begun]).await);
+        }
+        if n % 20 == 12 {
+            let report: web::Event = published(n / 10 - 1).into();
+            last = last.max(append(&stage, web::REPORTS, &[report]).await);
+        }
     }
     all_reach(&stage, last).await;
     for projection in all() {

@@ -1,0 +1,35 @@
+-- What is cached: renderings of pages, each for everybody or for one agent.
+CREATE TABLE cache (
+    key bytea NOT NULL CHECK (octet_length(key) = 32),
+    variant bytea NOT NULL CHECK (octet_length(variant) = 32),
+    owner text COLLATE "C",
+    shared boolean NOT NULL GENERATED ALWAYS AS (owner IS NULL) STORED,
+    url text NOT NULL,
+    host text COLLATE "C" NOT NULL,
+    method text COLLATE "C" NOT NULL,
+    status integer NOT NULL,
+    -- By its BLAKE3 in the content store.
+    content bytea NOT NULL CHECK (octet_length(content) = 32),
+    content_size bigint NOT NULL,
+    content_type text NOT NULL,
+    -- MessagePack.
+    filter_report bytea NOT NULL,
+    title text,
+    -- The request that fetched it.
+    request bytea NOT NULL CHECK (octet_length(request) = 32),
+    -- In cycles: it may be shown in those before the one it expires in.
+    created_at bigint NOT NULL,
+    expires_at bigint NOT NULL,
+    n_hits bigint NOT NULL,
+    -- The event that stored it, or the last one that showed it.
+    used_at bigint NOT NULL,
+    -- The event that stored it.
+    position bigint NOT NULL
+) WITH (fillfactor = 80);
+CREATE UNIQUE INDEX cache_once ON cache (key, variant, coalesce(owner, ''));
+CREATE INDEX cache_by_expiry ON cache (expires_at);
+CREATE INDEX cache_by_shared ON cache (shared, position);
+CREATE INDEX cache_by_host ON cache (host);
+-- Addresses may be longer than what fits into a tree.
+CREATE INDEX cache_by_url ON cache USING hash (url);
+CREATE INDEX cache_by_content ON cache (content);

@@ -1,0 +1,84 @@
+-- What requests add up to: counted as they come, closed when a cycle ends, published when its report
+-- is an event.
+CREATE TABLE cycle_totals (
+    cycle bigint PRIMARY KEY,
+    n_requests bigint NOT NULL,
+    n_completed bigint NOT NULL,
+    n_cached bigint NOT NULL,
+    n_blocked bigint NOT NULL,
+    n_failed bigint NOT NULL,
+    -- Answers that had code taken out of them.
+    n_stripped bigint NOT NULL,
+    ticks bigint NOT NULL,
+    spark bigint NOT NULL,
+    tax bigint NOT NULL,
+    ended boolean NOT NULL
+) WITH (fillfactor = 50);
+CREATE INDEX cycle_totals_open ON cycle_totals (cycle) WHERE NOT ended;
+CREATE TABLE cycle_agents (
+    cycle bigint NOT NULL,
+    agent text COLLATE "C" NOT NULL,
+    n_requests bigint NOT NULL,
+    -- Of its quota.
+    n_used bigint NOT NULL,
+    quota bigint NOT NULL,
+    exhausted boolean NOT NULL,
+    n_cached bigint NOT NULL,
+    n_blocked bigint NOT NULL,
+    n_failed bigint NOT NULL,
+    ticks bigint NOT NULL,
+    spark bigint NOT NULL,
+    tax bigint NOT NULL,
+    PRIMARY KEY (cycle, agent)
+) WITH (fillfactor = 50);
+CREATE INDEX cycle_agents_by_agent ON cycle_agents (agent, cycle);
+CREATE TABLE cycle_hosts (
+    cycle bigint NOT NULL,
+    host text COLLATE "C" NOT NULL,
+    -- That contacted it, or were shown a page of it.
+    n_requests bigint NOT NULL,
+    PRIMARY KEY (cycle, host)
+) WITH (fillfactor = 50);
+-- Admitted, and not settled.
+CREATE TABLE open_requests (
+    id bytea NOT NULL,
+    agent text COLLATE "C" NOT NULL,
+    PRIMARY KEY (id, agent)
+);
+-- SHA-256 of what is known of the requests that changed since a cycle ended last.
+CREATE TABLE request_digests (
+    id bytea NOT NULL,
+    agent text COLLATE "C" NOT NULL,
+    digest bytea NOT NULL,
+    PRIMARY KEY (id, agent)
+);
+-- SHA-256 of what is cached.
+CREATE TABLE cache_digests (
+    key bytea NOT NULL,
+    variant bytea NOT NULL,
+    -- Empty where it is shared.
+    owner text COLLATE "C" NOT NULL,
+    digest bytea NOT NULL,
+    PRIMARY KEY (key, variant, owner)
+);
+CREATE TABLE reports (
+    cycle bigint PRIMARY KEY,
+    total_requests bigint NOT NULL,
+    cache_hit_rate double precision NOT NULL,
+    domains_accessed text[] NOT NULL,
+    -- Who asked most, and how often.
+    top_users text[] NOT NULL,
+    top_requests bigint[] NOT NULL,
+    code_filter_hits bigint NOT NULL,
+    blocked_requests bigint NOT NULL,
+    tick_cost bigint NOT NULL,
+    spark_cost bigint NOT NULL,
+    tax bigint NOT NULL,
+    state_hash bytea NOT NULL CHECK (octet_length(state_hash) = 32),
+    -- The event that ended the cycle.
+    ended_at bigint NOT NULL,
+    -- The event that published the report.
+    published_at bigint
+) WITH (fillfactor = 80);
+CREATE INDEX reports_unpublished ON reports (cycle) WHERE published_at IS NULL;
+CREATE INDEX reports_by_end ON reports (ended_at, cycle);

@@ -1,0 +1,178 @@
+//! What a batch of events changes of the cache.
+
+use std::collections::BTreeMap;
+
+use sqlx::PgConnection;
+use weir_events::{
+    envelope::Recorded,
+    web::{Event, WebCacheStored},
+};
+
+use super::{
+    super::{host_of, number, packed},
+    Identity,
+};
+use crate::engine::ApplyFault;
+
+/// What the last word of a batch on a rendering is.
+#[derive(Debug, Default)]
+enum Last {
+    /// None: it is what it was.
+    #[default]
+    Nothing,
+    Stored(Box<Page>),
+    Evicted,
+}
+
+#[derive(Debug)]
+struct Page {
+    stored: WebCacheStored,
+    filter_report: Vec<u8>,
+    position: i64,
+}
+
+/// What becomes of a rendering.
+#[derive(Debug, Default)]
+struct Change {
+    last: Last,
+    /// How often it was shown after that, and when last.
+    n_hits: i64,
+    used_at: i64,
+}
+
+/// What becomes of renderings.
+#[derive(Debug, Default)]
+pub(super) struct Changes(BTreeMap<Identity, Change>);
+
+impl Changes {
+    pub(super) fn fold(&mut self, at: &Recorded, event: Event) -> Result<(), ApplyFault> {
+        let position = at.position.0;
+        match event {
+            Event::WebCacheStored(stored) => {
+                let filter_report = packed(at, "FilterReport", &stored.filtered)?;
+                let identity = Identity::from(&stored);
+                let page = Page { stored, filter_report, position };
+                let last = Last::Stored(Box::new(page));
+                self.0.insert(identity, Change { last, n_hits: 0, used_at: position });
+            }
+            Event::WebCacheEvicted(evicted) => {
+                let gone = Change { last: Last::Evicted, n_hits: 0, used_at: position };
+                self.0.insert(Identity::from(&evicted), gone);
+            }
+            // The event does not say whether it was the agent's own or everybody's. Where there are
+            // both, both were used: it only counts when room is made.
+            Event::WebCacheHit(hit) => {
+                for owner in [None, Some(hit.agent)] {
+                    let identity = Identity { key: hit.key, variant: hit.variant, owner };
+                    let change = self.0.entry(identity).or_default();
+                    change.n_hits += 1;
+                    change.used_at = position;
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    pub(super) async fn write(self, tx: &mut PgConnection) -> Result<(), ApplyFault> {
+        let (mut gone, mut stored, mut used) = (Vec::new(), Vec::new(), Vec::new());
+        for (identity, change) in self.0 {
+            match change.last {
+                Last::Evicted => gone.push(identity),
+                Last::Stored(page) => stored.push((page, change.n_hits, change.used_at)),
+                Last::Nothing => used.push((identity, change.n_hits, change.used_at)),
+            }
+        }
+        if !gone.is_empty() {
+            delete(&gone, tx).await?;
+        }
+        if !stored.is_empty() {
+            upsert(&stored, tx).await?;
+        }
+        if !used.is_empty() {
+            touch(&used, tx).await?;
+        }
+        Ok(())
+    }
+}
+
+const DELETE: &str = "
+    DELETE FROM cache AS c
+    USING unnest($1::bytea[], $2::bytea[], $3::text[]) AS gone (key, variant, owner)
+    WHERE c.key = gone.key AND c.variant = gone.variant AND coalesce(c.owner, '') = gone.owner";
+
+async fn delete(gone: &[Identity], tx: &mut PgConnection) -> Result<(), ApplyFault> {
+    sqlx::query(DELETE)
+        .bind(gone.iter().map(|it| it.key.as_bytes().as_slice()).collect::<Vec<_>>())
+        .bind(gone.iter().map(|it| it.variant.as_bytes().as_slice()).collect::<Vec<_>>())
+        .bind(gone.iter().map(Identity::owner_text).collect::<Vec<_>>())
+        .execute(tx)
+        .await?;
+    Ok(())
+}
+
+const TOUCH: &str = "
+    UPDATE cache AS c SET n_hits = c.n_hits + used.n_hits, used_at = used.used_at
+    FROM unnest($1::bytea[], $2::bytea[], $3::text[], $4::bigint[], $5::bigint[])
+        AS used (key, variant, owner, n_hits, used_at)
+    WHERE c.key = used.key AND c.variant = used.variant AND coalesce(c.owner, '') = used.owner";
+
+async fn touch(used: &[(Identity, i64, i64)], tx: &mut PgConnection) -> Result<(), ApplyFault> {
+    sqlx::query(TOUCH)
+        .bind(used.iter().map(|(it, ..)| it.key.as_bytes().as_slice()).collect::<Vec<_>>())
+        .bind(used.iter().map(|(it, ..)| it.variant.as_bytes().as_slice()).collect::<Vec<_>>())
+        .bind(used.iter().map(|(it, ..)| it.owner_text()).collect::<Vec<_>>())
+        .bind(used.iter().map(|(_, n_hits, _)| *n_hits).collect::<Vec<_>>())
+        .bind(used.iter().map(|(.., used_at)| *used_at).collect::<Vec<_>>())
+        .execute(tx)
+        .await?;
+    Ok(())
+}
+
+const UPSERT: &str = "
+    INSERT INTO cache (key, variant, owner, url, host, method, status, content, content_size,
+        content_type, filter_report, title, request, created_at, expires_at, n_hits, used_at,
+        position)
+    SELECT * FROM unnest($1::bytea[], $2::bytea[], $3::text[], $4::text[], $5::text[], $6::text[],
+        $7::integer[], $8::bytea[], $9::bigint[], $10::text[], $11::bytea[], $12::text[],
+        $13::bytea[], $14::bigint[], $15::bigint[], $16::bigint[], $17::bigint[], $18::bigint[])
+    ON CONFLICT (key, variant, coalesce(owner, '')) DO UPDATE SET
+        url = excluded.url, host = excluded.host, method = excluded.method,
+        status = excluded.status, content = excluded.content,
+        content_size = excluded.content_size, content_type = excluded.content_type,
+        filter_report = excluded.filter_report, title = excluded.title,
+        request = excluded.request, created_at = excluded.created_at,
+        expires_at = excluded.expires_at, n_hits = excluded.n_hits, used_at = excluded.used_at,
+        position = excluded.position";
+
+async fn upsert(pages: &[(Box<Page>, i64, i64)], tx: &mut PgConnection) -> Result<(), ApplyFault> {
+    fn column<'a, T>(
+        pages: &'a [(Box<Page>, i64, i64)],
+        of: impl Fn(&'a WebCacheStored) -> T,
+    ) -> Vec<T> {
+        pages.iter().map(|(page, ..)| of(&page.stored)).collect()
+    }
+    let reports: Vec<_> = pages.iter().map(|(page, ..)| page.filter_report.as_slice()).collect();
+    sqlx::query(UPSERT)
+        .bind(column(pages, |it| it.key.as_bytes().as_slice()))
+        .bind(column(pages, |it| it.variant.as_bytes().as_slice()))
+        .bind(column(pages, |it| it.owner.map(|owner| owner.to_string())))
+        .bind(column(pages, |it| it.url.as_str()))
+        .bind(column(pages, |it| host_of(&it.url)))
+        .bind(column(pages, |it| it.method.as_str()))
+        .bind(column(pages, |it| i32::from(it.status)))
+        .bind(column(pages, |it| it.content.as_bytes().as_slice()))
+        .bind(column(pages, |it| number(it.content_size)))
+        .bind(column(pages, |it| it.content_type.as_str()))
+        .bind(reports)
+        .bind(column(pages, |it| it.title.as_deref()))
+        .bind(column(pages, |it| it.request.as_bytes().as_slice()))
+        .bind(column(pages, |it| number(it.cycle)))
+        .bind(column(pages, |it| number(it.cycle.saturating_add(u64::from(it.ttl)))))
+        .bind(pages.iter().map(|(_, n_hits, _)| *n_hits).collect::<Vec<_>>())
+        .bind(pages.iter().map(|(.., used_at)| *used_at).collect::<Vec<_>>())
+        .bind(pages.iter().map(|(page, ..)| page.position).collect::<Vec<_>>())
+        .execute(tx)
+        .await?;
+    Ok(())
+}

@@ -1,0 +1,376 @@
+//! What a batch of events adds to the counters. A request that was refused for its pace and came again
+//! was asked twice, and counts twice.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use sqlx::PgConnection;
+use weir_events::web::{
+    Asked, Event, WebRequestCompleted,
+    request::{AgentId, Cost, Hash256},
+};
+
+use super::{
+    super::{agent, cache::Identity, hash, host_of, number},
+    digest::{self, Digest},
+};
+use crate::engine::ApplyFault;
+
+/// A request, among all agents' requests.
+type Request = (Hash256, AgentId);
+
+/// What is added to a cycle, or to an agent in it.
+#[derive(Debug, Clone, Copy, Default)]
+struct Sums {
+    n_requests: i64,
+    n_completed: i64,
+    n_cached: i64,
+    n_blocked: i64,
+    n_failed: i64,
+    n_stripped: i64,
+    ticks: i64,
+    spark: i64,
+    tax: i64,
+}
+
+/// What only agents have.
+#[derive(Debug, Clone, Copy, Default)]
+struct Quota {
+    n_used: i64,
+    max: i64,
+    exhausted: bool,
+}
+
+/// What a batch adds up to.
+#[derive(Debug, Default)]
+pub(super) struct Counts {
+    /// Those that were admitted and not settled, before the batch and after it.
+    before: BTreeSet<Request>,
+    open: BTreeSet<Request>,
+    cycles: BTreeMap<u64, Sums>,
+    agents: BTreeMap<(u64, AgentId), (Sums, Quota)>,
+    hosts: BTreeMap<(u64, String), i64>,
+    requests: BTreeMap<Request, Digest>,
+    pages: BTreeMap<Identity, Option<Digest>>,
+}
+
+const OPEN: &str = "
+    SELECT o.id, o.agent FROM open_requests AS o
+    JOIN unnest($1::bytea[], $2::text[]) AS asked (id, agent) USING (id, agent)";
+
+/// Which of the requests of a batch were admitted before it.
+pub(super) async fn open(
+    events: &[Event],
+    tx: &mut PgConnection,
+) -> Result<BTreeSet<Request>, ApplyFault> {
+    let settled: BTreeSet<Request> = events.iter().filter_map(settles).collect();
+    if settled.is_empty() {
+        return Ok(settled);
+    }
+    let rows = sqlx::query(OPEN)
+        .bind(settled.iter().map(|(id, _)| id.as_bytes().as_slice()).collect::<Vec<_>>())
+        .bind(settled.iter().map(|(_, agent)| agent.to_string()).collect::<Vec<_>>())
+        .fetch_all(tx)
+        .await?;
+    let of_row = |row| Ok((hash(row, "id")?, agent(row, "agent")?));
+    rows.iter().map(of_row).collect::<Result<_, sqlx::Error>>().map_err(ApplyFault::from)
+}
+
+fn settles(event: &Event) -> Option<Request> {
+    let asked = match event {
+        Event::WebRequestCompleted(it) => &it.asked,
+        Event::WebRequestBlocked(it) => &it.asked,
+        Event::WebRequestFailed(it) => &it.asked,
+        _ => return None,
+    };
+    Some((asked.request, asked.agent))
+}
+
+/// How a request ended.
+struct End<'a> {
+    asked: &'a Asked,
+    cost: Cost,
+    tax: u64,
+    /// Whether nothing left for it, so that its place in the quota is free again.
+    gives_back: bool,
+    digest: Digest,
+}
+
+impl Counts {
+    pub(super) fn with(open: BTreeSet<Request>) -> Self {
+        Self { before: open.clone(), open, ..Self::default() }
+    }
+
+    pub(super) fn fold(&mut self, event: Event) {
+        match event {
+            Event::WebRequestSubmitted(it) => {
+                let request = (it.asked.request, it.asked.agent);
+                self.open.insert(request);
+                self.requests.insert(request, digest::submitted(&it));
+                self.add(&it.asked, |sums, quota| {
+                    sums.n_requests += 1;
+                    quota.n_used += 1;
+                    quota.max = quota.max.max(i64::from(it.quota));
+                });
+            }
+            Event::WebRequestCompleted(it) => self.completed(&it),
+            Event::WebRequestBlocked(it) => {
+                let digest = digest::blocked(&it);
+                let gives_back = it.cost == Cost::NONE;
+                let (asked, cost, tax) = (&it.asked, it.cost, it.tax);
+                self.end(&End { asked, cost, tax, gives_back, digest });
+                self.add(asked, |sums, _| sums.n_blocked += 1);
+                self.accessed(asked.cycle, it.hosts);
+            }
+            Event::WebRequestFailed(it) => {
+                let digest = digest::failed(&it);
+                let gives_back = it.cost == Cost::NONE;
+                let (asked, cost, tax) = (&it.asked, it.cost, it.tax);
+                self.end(&End { asked, cost, tax, gives_back, digest });
+                self.add(asked, |sums, _| sums.n_failed += 1);
+                self.accessed(asked.cycle, it.hosts);
+            }
+            Event::WebCacheStored(it) => {
+                self.pages.insert(Identity::from(&it), Some(digest::stored(&it)));
+            }
+            Event::WebCacheEvicted(it) => {
+                self.pages.insert(Identity::from(&it), None);
+            }
+            Event::QuotaExhausted(it) => {
+                let (_, quota) = self.agents.entry((it.cycle, it.agent)).or_default();
+                quota.exhausted = true;
+                quota.max = quota.max.max(i64::from(it.max));
+            }
+            _ => {}
+        }
+    }
+
+    fn completed(&mut self, it: &WebRequestCompleted) {
+        let (asked, cost, tax) = (&it.asked, it.cost, it.tax);
+        let digest = digest::completed(it);
+        self.end(&End { asked, cost, tax, gives_back: it.cached, digest });
+        self.add(asked, |sums, _| {
+            sums.n_completed += 1;
+            sums.n_cached += i64::from(it.cached);
+            sums.n_stripped += i64::from(it.filtered.code_blocks_removed > 0);
+        });
+        let mut hosts = it.hosts.clone();
+        if it.cached {
+            hosts.push(host_of(&asked.url));
+        }
+        self.accessed(asked.cycle, hosts);
+    }
+
+    fn end(&mut self, end: &End<'_>) {
+        let request = (end.asked.request, end.asked.agent);
+        let was_open = self.open.remove(&request);
+        self.requests.insert(request, end.digest);
+        self.add(end.asked, |sums, quota| {
+            sums.n_requests += i64::from(!was_open);
+            quota.n_used -= i64::from(was_open && end.gives_back);
+            sums.ticks += number(end.cost.ticks);
+            sums.spark += number(end.cost.spark);
+            sums.tax += number(end.tax);
+        });
+    }
+
+    /// The same to the cycle and to the agent in it.
+    fn add(&mut self, asked: &Asked, change: impl Fn(&mut Sums, &mut Quota)) {
+        change(self.cycles.entry(asked.cycle).or_default(), &mut Quota::default());
+        let (sums, quota) = self.agents.entry((asked.cycle, asked.agent)).or_default();
+        change(sums, quota);
+    }
+
+    fn accessed(&mut self, cycle: u64, hosts: Vec<String>) {
+        let hosts: BTreeSet<String> = hosts.into_iter().filter(|host| !host.is_empty()).collect();
+        for host in hosts {
+            *self.hosts.entry((cycle, host)).or_default() += 1;
+        }
+    }
+
+    pub(super) async fn write(self, tx: &mut PgConnection) -> Result<(), ApplyFault> {
+        self.write_cycles(tx).await?;
+        self.write_agents(tx).await?;
+        self.write_hosts(tx).await?;
+        self.write_open(tx).await?;
+        self.write_requests(tx).await?;
+        self.write_pages(tx).await
+    }
+
+    async fn write_cycles(&self, tx: &mut PgConnection) -> Result<(), ApplyFault> {
+        if self.cycles.is_empty() {
+            return Ok(());
+        }
+        let column = |of: fn(&Sums) -> i64| self.cycles.values().map(of).collect::<Vec<_>>();
+        sqlx::query(CYCLES)
+            .bind(self.cycles.keys().map(|cycle| number(*cycle)).collect::<Vec<_>>())
+            .bind(column(|s| s.n_requests))
+            .bind(column(|s| s.n_completed))
+            .bind(column(|s| s.n_cached))
+            .bind(column(|s| s.n_blocked))
+            .bind(column(|s| s.n_failed))
+            .bind(column(|s| s.n_stripped))
+            .bind(column(|s| s.ticks))
+            .bind(column(|s| s.spark))
+            .bind(column(|s| s.tax))
+            .execute(tx)
+            .await?;
+        Ok(())
+    }
+
+    async fn write_agents(&self, tx: &mut PgConnection) -> Result<(), ApplyFault> {
+        if self.agents.is_empty() {
+            return Ok(());
+        }
+        let column = |of: fn(&Sums) -> i64| {
+            self.agents.values().map(|(sums, _)| of(sums)).collect::<Vec<_>>()
+        };
+        sqlx::query(AGENTS)
+            .bind(self.agents.keys().map(|(cycle, _)| number(*cycle)).collect::<Vec<_>>())
+            .bind(self.agents.keys().map(|(_, agent)| agent.to_string()).collect::<Vec<_>>())
+            .bind(column(|s| s.n_requests))
+            .bind(self.agents.values().map(|(_, quota)| quota.n_used).collect::<Vec<_>>())
+            .bind(self.agents.values().map(|(_, quota)| quota.max).collect::<Vec<_>>())
+            .bind(self.agents.values().map(|(_, quota)| quota.exhausted).collect::<Vec<_>>())
+            .bind(column(|s| s.n_cached))
+            .bind(column(|s| s.n_blocked))
+            .bind(column(|s| s.n_failed))
+            .bind(column(|s| s.ticks))
+            .bind(column(|s| s.spark))
+            .bind(column(|s| s.tax))
+            .execute(tx)
+            .await?;
+        Ok(())
+    }
+
+    async fn write_hosts(&self, tx: &mut PgConnection) -> Result<(), ApplyFault> {
+        if self.hosts.is_empty() {
+            return Ok(());
+        }
+        sqlx::query(HOSTS)
+            .bind(self.hosts.keys().map(|(cycle, _)| number(*cycle)).collect::<Vec<_>>())
+            .bind(self.hosts.keys().map(|(_, host)| host.as_str()).collect::<Vec<_>>())
+            .bind(self.hosts.values().copied().collect::<Vec<_>>())
+            .execute(tx)
+            .await?;
+        Ok(())
+    }
+
+    async fn write_open(&self, tx: &mut PgConnection) -> Result<(), ApplyFault> {
+        let settled = self.before.difference(&self.open);
+        let admitted = self.open.difference(&self.before);
+        for (statement, requests) in
+            [(SETTLED, settled.collect::<Vec<_>>()), (ADMITTED, admitted.collect::<Vec<_>>())]
+        {
+            if requests.is_empty() {
+                continue;
+            }
+            sqlx::query(statement)
+                .bind(requests.iter().map(|(id, _)| id.as_bytes().as_slice()).collect::<Vec<_>>())
+                .bind(requests.iter().map(|(_, agent)| agent.to_string()).collect::<Vec<_>>())
+                .execute(&mut *tx)
+                .await?;
+        }
+        Ok(())
+    }
+
+    async fn write_requests(&self, tx: &mut PgConnection) -> Result<(), ApplyFault> {
+        if self.requests.is_empty() {
+            return Ok(());
+        }
+        let keys = self.requests.keys();
+        sqlx::query(REQUESTS)
+            .bind(keys.clone().map(|(id, _)| id.as_bytes().as_slice()).collect::<Vec<_>>())
+            .bind(keys.map(|(_, agent)| agent.to_string()).collect::<Vec<_>>())
+            .bind(self.requests.values().map(Digest::as_slice).collect::<Vec<_>>())
+            .execute(tx)
+            .await?;
+        Ok(())
+    }
+
+    async fn write_pages(&self, tx: &mut PgConnection) -> Result<(), ApplyFault> {
+        let mut columns = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        for (identity, digest) in &self.pages {
+            columns.0.push(identity.key.as_bytes().as_slice());
+            columns.1.push(identity.variant.as_bytes().as_slice());
+            columns.2.push(identity.owner_text());
+            columns.3.push(digest.as_ref().map(Digest::as_slice));
+        }
+        if columns.0.is_empty() {
+            return Ok(());
+        }
+        let (keys, variants, owners, digests) = columns;
+        sqlx::query(GONE)
+            .bind(&keys)
+            .bind(&variants)
+            .bind(&owners)
+            .bind(&digests)
+            .execute(&mut *tx)
+            .await?;
+        sqlx::query(PAGES)
+            .bind(&keys)
+            .bind(&variants)
+            .bind(&owners)
+            .bind(&digests)
+            .execute(tx)
+            .await?;
+        Ok(())
+    }
+}
+
+const CYCLES: &str = "
+    INSERT INTO cycle_totals AS old (cycle, n_requests, n_completed, n_cached, n_blocked, n_failed,
+        n_stripped, ticks, spark, tax, ended)
+    SELECT new.*, false FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[],
+        $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[]) AS new
+    ON CONFLICT (cycle) DO UPDATE SET
+        n_requests = old.n_requests + excluded.n_requests,
+        n_completed = old.n_completed + excluded.n_completed,
+        n_cached = old.n_cached + excluded.n_cached, n_blocked = old.n_blocked + excluded.n_blocked,
+        n_failed = old.n_failed + excluded.n_failed,
+        n_stripped = old.n_stripped + excluded.n_stripped, ticks = old.ticks + excluded.ticks,
+        spark = old.spark + excluded.spark, tax = old.tax + excluded.tax";
+
+const AGENTS: &str = "
+    INSERT INTO cycle_agents AS old (cycle, agent, n_requests, n_used, quota, exhausted, n_cached,
+        n_blocked, n_failed, ticks, spark, tax)
+    SELECT * FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[],
+        $6::boolean[], $7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[], $11::bigint[],
+        $12::bigint[])
+    ON CONFLICT (cycle, agent) DO UPDATE SET
+        n_requests = old.n_requests + excluded.n_requests, n_used = old.n_used + excluded.n_used,
+        quota = greatest(old.quota, excluded.quota),
+        exhausted = old.exhausted OR excluded.exhausted,
+        n_cached = old.n_cached + excluded.n_cached, n_blocked = old.n_blocked + excluded.n_blocked,
+        n_failed = old.n_failed + excluded.n_failed, ticks = old.ticks + excluded.ticks,
+        spark = old.spark + excluded.spark, tax = old.tax + excluded.tax";
+
+const HOSTS: &str = "
+    INSERT INTO cycle_hosts AS old (cycle, host, n_requests)
+    SELECT * FROM unnest($1::bigint[], $2::text[], $3::bigint[])
+    ON CONFLICT (cycle, host) DO UPDATE SET n_requests = old.n_requests + excluded.n_requests";
+
+const SETTLED: &str = "
+    DELETE FROM open_requests AS o USING unnest($1::bytea[], $2::text[]) AS gone (id, agent)
+    WHERE o.id = gone.id AND o.agent = gone.agent";
+
+const ADMITTED: &str = "
+    INSERT INTO open_requests (id, agent) SELECT * FROM unnest($1::bytea[], $2::text[])
+    ON CONFLICT (id, agent) DO NOTHING";
+
+const REQUESTS: &str = "
+    INSERT INTO request_digests (id, agent, digest)
+    SELECT * FROM unnest($1::bytea[], $2::text[], $3::bytea[])
+    ON CONFLICT (id, agent) DO UPDATE SET digest = excluded.digest";
+
+const GONE: &str = "
+    DELETE FROM cache_digests AS c
+    USING unnest($1::bytea[], $2::bytea[], $3::text[], $4::bytea[])
+        AS gone (key, variant, owner, digest)
+    WHERE c.key = gone.key AND c.variant = gone.variant AND c.owner = gone.owner
+        AND gone.digest IS NULL";
+
+const PAGES: &str = "
+    INSERT INTO cache_digests (key, variant, owner, digest)
+    SELECT * FROM unnest($1::bytea[], $2::bytea[], $3::text[], $4::bytea[])
+        AS new (key, variant, owner, digest) WHERE digest IS NOT NULL
+    ON CONFLICT (key, variant, owner) DO UPDATE SET digest = excluded.digest";
