@@ -72,18 +72,30 @@ impl State {
         let Some(clock) = &self.clock else {
             return Moment { epoch: self.epoch, ..Moment::default() };
         };
-        let since = match clock.pace {
-            Pace::Driven => self.driven,
-            Pace::Wall { tick_micros } => {
-                let micros = now.micros().saturating_sub(clock.since.micros()).max(0);
-                micros.unsigned_abs() / tick_micros.max(1)
-            }
-        };
+        let since = self.ticks_since(clock, now);
         Moment {
             epoch: self.epoch,
             cycle: clock.cycle.saturating_add(since / u64::from(clock.ticks_per_cycle.max(1))),
             tick: clock.tick.saturating_add(since),
         }
+    }
+
+    fn ticks_since(&self, clock: &ClockSet, now: Timestamp) -> u64 {
+        match clock.pace {
+            Pace::Driven => self.driven,
+            Pace::Wall { tick_micros } => {
+                let micros = now.micros().saturating_sub(clock.since.micros()).max(0);
+                micros.unsigned_abs() / tick_micros.max(1)
+            }
+        }
+    }
+
+    /// How many ticks of the cycle are over.
+    #[must_use]
+    pub fn ticks_into_cycle(&self, now: Timestamp) -> u64 {
+        self.clock.as_ref().map_or(0, |clock| {
+            self.ticks_since(clock, now) % u64::from(clock.ticks_per_cycle.max(1))
+        })
     }
 
     /// When the next cycle begins, where a wall clock says so.

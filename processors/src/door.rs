@@ -300,6 +300,30 @@ impl Door {
         }
     }
 
+    /// Records facts in append-only streams: all of them, or none. A stream stands among them once, and
+    /// together they are no more than one append takes.
+    pub async fn record_each<E: EventSet>(
+        &self,
+        facts: &[(StreamName, Vec<E>)],
+        caller: &Caller,
+    ) -> Result<Appended, DoorFault> {
+        let command_id = self.new_id();
+        let mut writes = Vec::with_capacity(facts.len());
+        for (stream, events) in facts {
+            let events = self.wrap(events, caller, command_id)?;
+            writes.push(StreamWrite { stream: stream.clone(), expected: Expected::Any, events });
+        }
+        let append = Append { writes, remember: None, recorded_at: self.now() };
+        match self.inner.log.append(append).await? {
+            Outcome::Appended(at) => Ok(at),
+            Outcome::Conflict { stream, .. } => Err(DoorFault::Contended(stream)),
+            Outcome::Duplicate(_) => {
+                Err(AppendFault::Invalid("facts without a key stand in the log already".to_owned())
+                    .into())
+            }
+        }
+    }
+
     /// Records facts in an append-only stream whose only writer this should be: `None` when somebody
     /// else wrote to it since it was at `after`, and nothing was recorded.
     pub async fn record_after<E: EventSet>(

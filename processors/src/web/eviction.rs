@@ -1,0 +1,129 @@
+//! Forgets pages: those whose time has come, those there is no room for, those an operator means. Each
+//! is an event; whoever is later, or does the same at the same time, changes nothing.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use weir_events::{
+    position::Position,
+    stream::{StreamName, StreamNameFault},
+    web::{Event, WebCacheEvicted, WebEvictionCause, cache_stream},
+};
+use weir_projections::{
+    engine::{Engine, wait::WaitFault},
+    query::QueryFault,
+    web::cache::{self, Identity, Purge},
+};
+
+use crate::{
+    caller::Caller,
+    door::{Door, DoorFault},
+};
+
+/// Pages forgotten in one append.
+const AT_ONCE: usize = 1_000;
+/// How long the read model may take to hear of them.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// Appends of one visit, so that one that goes wrong somehow does not go on for ever.
+const MAX_APPENDS: usize = 10_000;
+
+/// Pages could not be forgotten.
+#[derive(Debug, thiserror::Error)]
+pub enum EvictionFault {
+    /// The read model could not be asked.
+    #[error(transparent)]
+    Query(#[from] QueryFault),
+    /// The log could not be written.
+    #[error(transparent)]
+    Door(#[from] DoorFault),
+    /// The read model did not hear of it in time.
+    #[error(transparent)]
+    Wait(#[from] WaitFault),
+    /// A key is no part of a stream's name.
+    #[error(transparent)]
+    Stream(#[from] StreamNameFault),
+}
+
+/// What an operator had forgotten.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Purged {
+    /// How many renderings.
+    pub n_pages: u64,
+    /// The last event about it; the log's head where there was nothing to forget.
+    pub position: Position,
+}
+
+/// What forgets pages.
+#[derive(Debug)]
+pub struct Evictions<'a> {
+    door: &'a Door,
+    engine: &'a Engine,
+}
+
+impl<'a> Evictions<'a> {
+    /// What forgets the pages of a log.
+    #[must_use]
+    pub const fn new(door: &'a Door, engine: &'a Engine) -> Self {
+        Self { door, engine }
+    }
+
+    /// Forgets what is not shown any more in a cycle, and then what is too much. Answers how much.
+    pub async fn due(&self, cycle: u64, max_bytes: u64) -> Result<u64, EvictionFault> {
+        let (caller, database) = (Caller::processor("web-cache"), self.door.log().database());
+        let mut n_pages = 0;
+        for _ in 0..MAX_APPENDS {
+            let mut cause = WebEvictionCause::Expired;
+            let mut gone = cache::expired(database, cycle, AT_ONCE).await?;
+            if gone.is_empty() {
+                cause = WebEvictionCause::Space;
+                gone = cache::beyond(database, max_bytes, AT_ONCE).await?;
+            }
+            if gone.is_empty() {
+                break;
+            }
+            n_pages += gone.len() as u64;
+            self.forget(&gone, cause, cycle, &caller).await?;
+        }
+        Ok(n_pages)
+    }
+
+    /// Forgets what an operator means.
+    pub async fn purge(
+        &self,
+        purge: &Purge,
+        cycle: u64,
+        caller: &Caller,
+    ) -> Result<Purged, EvictionFault> {
+        let log = self.door.log();
+        let mut purged = Purged { n_pages: 0, position: log.head() };
+        for _ in 0..MAX_APPENDS {
+            let gone = cache::purgeable(log.database(), purge, AT_ONCE).await?;
+            if gone.is_empty() {
+                break;
+            }
+            purged.n_pages += gone.len() as u64;
+            let cause = WebEvictionCause::Purged;
+            purged.position = self.forget(&gone, cause, cycle, caller).await?;
+        }
+        Ok(purged)
+    }
+
+    /// Puts on record that renderings are forgotten, and waits until the read model has.
+    async fn forget(
+        &self,
+        gone: &[Identity],
+        cause: WebEvictionCause,
+        cycle: u64,
+        caller: &Caller,
+    ) -> Result<Position, EvictionFault> {
+        let mut facts: BTreeMap<StreamName, Vec<Event>> = BTreeMap::new();
+        for identity in gone {
+            let Identity { key, variant, owner } = *identity;
+            let evicted = WebCacheEvicted { key, variant, owner, cause, cycle };
+            facts.entry(cache_stream(&key)?).or_default().push(evicted.into());
+        }
+        let facts: Vec<_> = facts.into_iter().collect();
+        let last = self.door.record_each(&facts, caller).await?.last;
+        self.engine.wait_for("cache", last, PATIENCE).await?;
+        Ok(last)
+    }
+}

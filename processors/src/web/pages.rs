@@ -1,0 +1,286 @@
+//! What the gateway answers from without asking the outside: renderings of pages, each for everybody
+//! or for the one agent that it was fetched for.
+//!
+//! A rendering is found by its page ([`key()`]) and by what was done to it ([`variant()`]), and shown
+//! while the cycle is before the one it expires in. What was used lately is in memory; the rest is in
+//! the read model and the content store. What is stored or forgotten here is known here at once, what
+//! another instance does as soon as the log's tail has it. Nobody is ever shown what is another
+//! agent's own, nor another rendering than the one that was asked for.
+
+mod follow;
+mod freshness;
+mod key;
+mod memory;
+mod plan;
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use bytes::Bytes;
+use tracing::warn;
+use weir_events::{
+    position::Position,
+    web::{
+        WebCacheStored,
+        content::FilterReport,
+        request::{AgentId, Hash256, HttpMethod, PortalError, PortalReport},
+    },
+};
+use weir_log::lifecycle::Lifecycle;
+use weir_projections::{
+    engine::Engine,
+    query::QueryFault,
+    web::{
+        cache::{self, CacheRow, Identity},
+        reports,
+    },
+};
+
+use self::memory::Memory;
+pub use self::{
+    key::{FILTER_VERSION, key, variant},
+    plan::{Answered, CycleTime, Plan, plan},
+};
+use super::{
+    content::{ContentFault, Contents},
+    eviction,
+};
+use crate::door::Door;
+
+/// How pages are kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PagesSettings {
+    /// For how many cycles a page is shown, unless the outside says less.
+    pub ttl: u32,
+    /// How many bytes of content all pages together have.
+    pub max_bytes: u64,
+    /// How many bytes of them this process has in memory.
+    pub max_memory_bytes: u64,
+    /// For how many cycles an answer can be had again, whatever became of the page.
+    pub keep_answers: u64,
+}
+
+impl Default for PagesSettings {
+    fn default() -> Self {
+        Self { ttl: 4, max_bytes: 1 << 30, max_memory_bytes: 64 << 20, keep_answers: 4 }
+    }
+}
+
+/// A rendering, with its content.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cached {
+    /// The page.
+    pub key: Hash256,
+    /// The rendering of it.
+    pub variant: Hash256,
+    /// Whose it is, where it is not shared.
+    pub owner: Option<AgentId>,
+    /// The address.
+    pub url: String,
+    /// The method.
+    pub method: HttpMethod,
+    /// What the outside answered.
+    pub status: u16,
+    /// The type of the content.
+    pub content_type: String,
+    /// The content, by its BLAKE3 in the content store.
+    pub content: Hash256,
+    /// What was done to the page.
+    pub filtered: FilterReport,
+    /// The cycle from which on it is not shown any more.
+    pub expires_at: u64,
+    /// The content.
+    pub body: Bytes,
+}
+
+impl Cached {
+    /// How many bytes the content has.
+    pub fn size(&self) -> u64 {
+        self.body.len() as u64
+    }
+}
+
+/// The pages. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Pages {
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    door: Door,
+    engine: Engine,
+    contents: Contents,
+    settings: PagesSettings,
+    memory: Mutex<Memory>,
+}
+
+impl Pages {
+    /// Begins to follow what is stored and forgotten.
+    #[must_use]
+    pub fn start(
+        door: &Door,
+        engine: &Engine,
+        settings: PagesSettings,
+        lifecycle: &Lifecycle,
+    ) -> Self {
+        let inner = Inner {
+            door: door.clone(),
+            engine: engine.clone(),
+            contents: Contents::new(door.log().database().clone()),
+            settings,
+            memory: Mutex::new(Memory::new(settings.max_memory_bytes)),
+        };
+        let pages = Self { inner: Arc::new(inner) };
+        follow::start(&pages, lifecycle);
+        pages
+    }
+
+    /// How they are kept.
+    #[must_use]
+    pub fn settings(&self) -> &PagesSettings {
+        &self.inner.settings
+    }
+
+    /// A rendering, as an agent may see it in a cycle.
+    pub async fn lookup(
+        &self,
+        key: &Hash256,
+        variant: &Hash256,
+        agent: &AgentId,
+        cycle: u64,
+    ) -> Result<Option<Arc<Cached>>, PortalError> {
+        let seen = self.memory().lookup(key, variant, agent, cycle);
+        let row = match seen {
+            memory::Seen::Whole(cached) => return Ok(Some(cached)),
+            memory::Seen::Gone => return Ok(None),
+            memory::Seen::Bare(row) => Some(row),
+            memory::Seen::Unknown => {
+                self.ask(key, variant, agent, cycle).await.map_err(|fault| of_query(&fault))?
+            }
+        };
+        let Some(row) = row else { return Ok(None) };
+        let Some(body) = self.content(&row.content).await? else {
+            warn!(url = row.url, content = %row.content, "the content of a cached page is gone");
+            return Ok(None);
+        };
+        let cached = Arc::new(Cached { body, ..(*row).clone() });
+        self.memory().fill(&cached);
+        Ok(Some(cached))
+    }
+
+    /// What the read model has, unless what this process has heard since says otherwise.
+    async fn ask(
+        &self,
+        key: &Hash256,
+        variant: &Hash256,
+        agent: &AgentId,
+        cycle: u64,
+    ) -> Result<Option<Arc<Cached>>, QueryFault> {
+        let rows = cache::find(self.inner.door.log().database(), key, variant, agent).await?;
+        let mut memory = self.memory();
+        for owner in [None, Some(*agent)] {
+            let identity = Identity { key: *key, variant: *variant, owner };
+            match rows.iter().find(|row| row.identity == identity) {
+                Some(row) => memory.learn(&identity, row.position, Some(Arc::new(bare(row)))),
+                None => memory.learn(&identity, Position::START, None),
+            }
+        }
+        Ok(memory.current(key, variant, agent, cycle))
+    }
+
+    /// Content by its hash, as far as it is still kept.
+    pub async fn content(&self, hash: &Hash256) -> Result<Option<Bytes>, PortalError> {
+        let known = self.memory().content(hash);
+        if known.is_some() {
+            return Ok(known);
+        }
+        let read = self.inner.contents.get(hash).await.map_err(|fault| of_content(&fault))?;
+        if let Some(content) = &read {
+            self.memory().keep(*hash, content.clone());
+        }
+        Ok(read)
+    }
+
+    /// Keeps content, for whatever is about to point at it. Nobody is shown it because of that.
+    pub async fn keep(&self, content: &Bytes) -> Result<Hash256, PortalError> {
+        self.inner.contents.put(content).await.map_err(|fault| of_content(&fault))
+    }
+
+    /// A rendering was stored by this process, just now: it is shown from here on. What the tail has
+    /// said of it counts for more, for that is as new, or newer.
+    pub fn remember(&self, stored: &WebCacheStored, content: Bytes) {
+        let mut memory = self.memory();
+        let page = Some(Arc::new(of_event(stored)));
+        memory.learn(&Identity::from(stored), Position::START, page);
+        memory.keep(stored.content, content);
+    }
+
+    /// What a cycle has added up to so far.
+    pub async fn report(&self, cycle: u64) -> Result<PortalReport, PortalError> {
+        reports::so_far(self.inner.door.log().database(), cycle)
+            .await
+            .map_err(|fault| of_query(&fault))
+    }
+
+    /// Forgets what is not shown any more in a cycle, and what there is no room for. Answers how much.
+    pub async fn evict(&self, cycle: u64) -> Result<u64, PortalError> {
+        let Inner { door, engine, settings, .. } = &*self.inner;
+        let evicted = eviction::Evictions::new(door, engine).due(cycle, settings.max_bytes).await;
+        evicted.map_err(|fault| PortalError::Database(said(&fault)))
+    }
+
+    fn memory(&self) -> MutexGuard<'_, Memory> {
+        self.inner.memory.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A rendering without its content.
+fn bare(row: &CacheRow) -> Cached {
+    Cached {
+        key: row.identity.key,
+        variant: row.identity.variant,
+        owner: row.identity.owner,
+        url: row.url.clone(),
+        method: row.method,
+        status: row.status,
+        content_type: row.content_type.clone(),
+        content: row.content,
+        filtered: row.filtered.clone(),
+        expires_at: row.expires_at,
+        body: Bytes::new(),
+    }
+}
+
+fn of_event(stored: &WebCacheStored) -> Cached {
+    Cached {
+        key: stored.key,
+        variant: stored.variant,
+        owner: stored.owner,
+        url: stored.url.clone(),
+        method: stored.method,
+        status: stored.status,
+        content_type: stored.content_type.clone(),
+        content: stored.content,
+        filtered: stored.filtered.clone(),
+        expires_at: stored.cycle.saturating_add(u64::from(stored.ttl)),
+        body: Bytes::new(),
+    }
+}
+
+fn of_query(fault: &QueryFault) -> PortalError {
+    PortalError::Database(said(fault))
+}
+
+fn of_content(fault: &ContentFault) -> PortalError {
+    let words = said(fault);
+    match fault {
+        ContentFault::TooLarge(_) => PortalError::Internal(words),
+        ContentFault::Database(_) => PortalError::Database(words),
+    }
+}
+
+/// A fault with its causes, on one line.
+fn said(fault: &dyn std::error::Error) -> String {
+    let causes = std::iter::successors(fault.source(), |cause| cause.source());
+    causes.fold(fault.to_string(), |line, cause| format!("{line}: {cause}"))
+}

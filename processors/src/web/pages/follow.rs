@@ -1,0 +1,67 @@
+//! Hears what is stored and forgotten, by whichever instance.
+
+use std::{sync::Arc, time::Duration};
+
+use tracing::warn;
+use weir_events::{envelope::Recorded, position::Cursor, web::Event};
+use weir_log::{
+    lifecycle::Lifecycle,
+    tail::{Tail, TailFault},
+};
+use weir_projections::web::cache::Identity;
+
+use super::{Pages, of_event};
+
+/// Events taken from the tail at once.
+const BATCH: usize = 1_000;
+/// The pause after something went wrong.
+const RETRY: Duration = Duration::from_millis(500);
+
+pub(super) fn start(pages: &Pages, lifecycle: &Lifecycle) {
+    let (pages, soft) = (pages.clone(), lifecycle.soft().clone());
+    // From before anybody asks: what is stored from here on is heard.
+    let tail = follow(&pages);
+    lifecycle.run("cached pages", async move {
+        soft.run_until_cancelled(run(&pages, tail)).await;
+    });
+}
+
+fn follow(pages: &Pages) -> Tail {
+    let log = pages.inner.door.log();
+    log.tail(Cursor { incarnation: Some(log.incarnation()), position: log.head() })
+}
+
+async fn run(pages: &Pages, mut tail: Tail) {
+    loop {
+        match tail.next(BATCH).await {
+            Ok(batch) => batch.iter().for_each(|event| hear(pages, event)),
+            Err(TailFault::Stopped) => return,
+            Err(TailFault::Read(fault)) => {
+                // It goes on where it was: nothing is missed.
+                warn!(error = %fault, "cached pages are not followed for the moment");
+                tokio::time::sleep(RETRY).await;
+            }
+            Err(fault @ TailFault::Resync { .. }) => {
+                warn!(error = %fault, "cached pages are forgotten and asked for anew");
+                tail = follow(pages);
+                pages.memory().clear(pages.inner.settings.max_memory_bytes);
+            }
+        }
+    }
+}
+
+fn hear(pages: &Pages, event: &Recorded) {
+    match event.decode::<Event>() {
+        Some(Ok(Event::WebCacheStored(stored))) => {
+            let page = Arc::new(of_event(&stored));
+            pages.memory().learn(&Identity::from(&stored), event.position, Some(page));
+        }
+        Some(Ok(Event::WebCacheEvicted(evicted))) => {
+            pages.memory().learn(&Identity::from(&evicted), event.position, None);
+        }
+        Some(Err(fault)) => {
+            warn!(position = %event.position, error = %fault, "an event about pages is unreadable");
+        }
+        _ => {}
+    }
+}

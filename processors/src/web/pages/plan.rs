@@ -1,0 +1,253 @@
+//! Whether an answer is cached, for whom, and for how long.
+//!
+//! RFC 9111 for a shared cache, with these rulings on top: a page is shown for four cycles unless the
+//! outside says less (A8); it is everybody's only if it was read, whole, without credentials, and the
+//! outside neither calls it private nor sets a cookie (A6); what was sent somewhere is the sender's
+//! own, and only if the outside says for how long (A7); errors are never cached, nor what depends on
+//! more than is known (`Vary: *`). Nothing is asked again whether it has changed: what would have to
+//! be is not cached.
+
+use std::time::Duration;
+
+use http::{HeaderMap, header};
+use weir_aggregates::nexus::State;
+use weir_events::{
+    nexus::Pace,
+    timestamp::Timestamp,
+    web::request::{ApiInteractionKind, CachePolicy, Hash256, HttpMethod},
+};
+
+use super::freshness::{self, Control};
+
+/// How long a tick of a driven clock is, to those who count in seconds.
+const DRIVEN_TICK: Duration = Duration::from_secs(1);
+
+/// An answer of the outside, as far as it matters here.
+#[derive(Debug, Clone, Copy)]
+pub struct Answered<'a> {
+    /// The method that was asked with.
+    pub method: HttpMethod,
+    /// What kind of interaction it was.
+    pub interaction: ApiInteractionKind,
+    /// The status.
+    pub status: u16,
+    /// The headers.
+    pub headers: &'a HeaderMap,
+    /// Whether the body was cut off.
+    pub truncated: bool,
+    /// Whether credentials went out with the request.
+    pub authorized: bool,
+    /// When it came.
+    pub at: Timestamp,
+}
+
+/// Where in a cycle one is, in time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CycleTime {
+    /// How long a cycle is.
+    pub length: Duration,
+    /// How much of this one is over.
+    pub elapsed: Duration,
+}
+
+impl CycleTime {
+    /// Where in a cycle a moment is. A tick of a driven clock counts as a second.
+    #[must_use]
+    pub fn of(state: &State, now: Timestamp) -> Self {
+        let Some(schedule) = state.schedule() else {
+            return Self { length: DRIVEN_TICK * 256, elapsed: Duration::ZERO };
+        };
+        let tick = match schedule.pace {
+            Pace::Wall { tick_micros } => Duration::from_micros(tick_micros),
+            Pace::Driven => DRIVEN_TICK,
+        };
+        let n_ticks = u32::try_from(state.ticks_into_cycle(now)).unwrap_or(u32::MAX);
+        let length = tick.saturating_mul(schedule.ticks_per_cycle.max(1));
+        Self { length, elapsed: tick.saturating_mul(n_ticks).min(length) }
+    }
+
+    /// How many cycles, this one among them, are over before a time is.
+    fn within(self, time: Duration) -> u32 {
+        let micros = self.elapsed.saturating_add(time).as_micros();
+        let n = micros.checked_div(self.length.as_micros());
+        n.map_or(0, |n| u32::try_from(n).unwrap_or(u32::MAX))
+    }
+}
+
+/// How an answer is cached.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Plan {
+    /// For how many cycles it may be shown, the one it came in among them.
+    pub ttl: u32,
+    /// Whether others may be shown it.
+    pub shared: bool,
+}
+
+impl Plan {
+    /// The same, of a page.
+    #[must_use]
+    pub const fn policy(self, key: Hash256) -> CachePolicy {
+        CachePolicy { ttl: self.ttl, key, shared: self.shared }
+    }
+}
+
+/// Whether an answer is cached, for whom, and for how long: at most for `ttl` cycles.
+#[must_use]
+pub fn plan(answered: &Answered<'_>, time: CycleTime, ttl: u32) -> Option<Plan> {
+    let read = match answered.interaction {
+        ApiInteractionKind::RestGet => answered.method != HttpMethod::Post,
+        ApiInteractionKind::RestPost => false,
+        ApiInteractionKind::GraphQL | ApiInteractionKind::WebsocketSnap => return None,
+    };
+    let control = Control::of(answered.headers);
+    if !is_final(answered.status) || control.no_store || control.no_cache {
+        return None;
+    }
+    if varies_on_anything(answered.headers) {
+        return None;
+    }
+    let open = !control.private && !answered.headers.contains_key(header::SET_COOKIE);
+    let shared = read && open && !answered.truncated && !answered.authorized;
+    let left = freshness::remaining(answered.headers, &control, shared, answered.at);
+    let ttl = match left {
+        Some(left) => ttl.min(time.within(left)),
+        None if read => ttl,
+        None => 0,
+    };
+    (ttl > 0).then_some(Plan { ttl, shared })
+}
+
+/// Whether a status is an answer for longer than the moment. A part of a page is not: none was asked
+/// for.
+const fn is_final(status: u16) -> bool {
+    matches!(status, 200..=205 | 207..=299 | 301 | 308 | 404 | 410)
+}
+
+fn varies_on_anything(headers: &HeaderMap) -> bool {
+    let mut vary = headers.get_all(header::VARY).iter();
+    vary.any(|value| value.to_str().is_ok_and(|names| names.split(',').any(|n| n.trim() == "*")))
+}
+
+#[cfg(test)]
+mod tests {
+    use http::HeaderValue;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const TTL: u32 = 4;
+    const HALF: CycleTime =
+        CycleTime { length: Duration::from_secs(256), elapsed: Duration::from_secs(128) };
+
+    fn headers(pairs: &[(&'static str, &'static str)]) -> HeaderMap {
+        let pairs = pairs.iter().copied();
+        pairs
+            .map(|(name, value)| (name.parse().unwrap(), HeaderValue::from_static(value)))
+            .collect()
+    }
+
+    fn got(headers: &HeaderMap) -> Answered<'_> {
+        Answered {
+            method: HttpMethod::Get,
+            interaction: ApiInteractionKind::RestGet,
+            status: 200,
+            headers,
+            truncated: false,
+            authorized: false,
+            at: Timestamp::from_micros(1_795_824_000_000_000),
+        }
+    }
+
+    fn planned(pairs: &[(&'static str, &'static str)]) -> Option<(u32, bool)> {
+        plan(&got(&headers(pairs)), HALF, TTL).map(|plan| (plan.ttl, plan.shared))
+    }
+
+    #[test]
+    fn a_page_is_everybodys_for_four_cycles_unless_the_outside_says_otherwise() {
+        for (pairs, wanted) in [
+            (&[][..], Some((4, true))),
+            (&[("cache-control", "public, max-age=31536000, immutable")], Some((4, true))),
+            (&[("vary", "accept-encoding, accept-language")], Some((4, true))),
+            (&[("vary", "*")], None),
+            (&[("vary", "accept, *")], None),
+            (&[("cache-control", "no-store")], None),
+            (&[("cache-control", "no-cache")], None),
+            (&[("pragma", "no-cache")], None),
+            (&[("cache-control", "private")], Some((4, false))),
+            (&[("cache-control", "private=\"x\"")], Some((4, false))),
+            (&[("set-cookie", "a=b")], Some((4, false))),
+            (&[("cache-control", "public"), ("set-cookie", "a=b")], Some((4, false))),
+            (&[("cache-control", "max-age=0")], None),
+            (&[("cache-control", "max-age=0, must-revalidate")], None),
+            (&[("expires", "0")], None),
+            // The cycle is over in 128 s, the next one in 384 s, and so on.
+            (&[("cache-control", "max-age=127")], None),
+            (&[("cache-control", "max-age=128")], Some((1, true))),
+            (&[("cache-control", "max-age=383")], Some((1, true))),
+            (&[("cache-control", "max-age=384")], Some((2, true))),
+            (&[("cache-control", "max-age=384"), ("age", "1")], Some((1, true))),
+            (&[("cache-control", "max-age=1, s-maxage=384")], Some((2, true))),
+            (&[("cache-control", "private, max-age=128, s-maxage=384")], Some((1, false))),
+        ] {
+            assert_eq!(planned(pairs), wanted, "{pairs:?}");
+        }
+    }
+
+    #[test]
+    fn only_what_is_final_is_cached() {
+        let headers = headers(&[("cache-control", "max-age=1000")]);
+        let cached: Vec<u16> = (100..600)
+            .filter(|status| {
+                let answered = Answered { status: *status, ..got(&headers) };
+                plan(&answered, HALF, TTL).is_some()
+            })
+            .filter(|status| !matches!(status, 207..=299))
+            .collect();
+        assert_eq!(cached, [200, 201, 202, 203, 204, 205, 301, 308, 404, 410]);
+    }
+
+    #[test]
+    fn what_was_cut_off_or_asked_for_with_credentials_is_nobody_elses() {
+        let headers = headers(&[("cache-control", "public, max-age=1000")]);
+        for answered in [
+            Answered { truncated: true, ..got(&headers) },
+            Answered { authorized: true, ..got(&headers) },
+        ] {
+            assert!(!plan(&answered, HALF, TTL).unwrap().shared);
+        }
+        let head = Answered { method: HttpMethod::Head, ..got(&headers) };
+        assert!(plan(&head, HALF, TTL).unwrap().shared);
+    }
+
+    #[test]
+    fn what_was_sent_is_cached_for_its_sender_if_the_outside_says_for_how_long() {
+        let post = |pairs: &[_], interaction| {
+            let headers = headers(pairs);
+            let answered = Answered { method: HttpMethod::Post, interaction, ..got(&headers) };
+            plan(&answered, HALF, TTL).map(|plan| (plan.ttl, plan.shared))
+        };
+        let (rest, fresh) = (ApiInteractionKind::RestPost, ("cache-control", "max-age=384"));
+        assert_eq!(post(&[fresh], rest), Some((2, false)));
+        assert_eq!(post(&[], rest), None);
+        assert_eq!(post(&[("cache-control", "public")], rest), None);
+        assert_eq!(post(&[fresh], ApiInteractionKind::GraphQL), None);
+        assert_eq!(post(&[fresh], ApiInteractionKind::WebsocketSnap), None);
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_is_shown_for_longer_than_the_outside_says(
+            length in 1_u64..100_000, elapsed in 0_u64..100_000, max_age in 0_u64..1_000_000
+        ) {
+            let elapsed = elapsed % length;
+            let time = CycleTime {
+                length: Duration::from_secs(length),
+                elapsed: Duration::from_secs(elapsed),
+            };
+            let n = u64::from(time.within(Duration::from_secs(max_age)));
+            // Until the end of the last cycle in which it is shown.
+            prop_assert!(n == 0 || n * length - elapsed <= max_age);
+            prop_assert!((n + 1) * length - elapsed > max_age);
+        }
+    }
+}
