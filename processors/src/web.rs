@@ -7,4 +7,5 @@ pub mod filter;
 pub mod graphql;
 pub mod keeper;
 pub mod pages;
+pub mod rules;
 pub mod signature;
