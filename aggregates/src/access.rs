@@ -47,6 +47,10 @@ pub enum Scope {
     AgentsWrite,
     /// Ask the outside, as the agent that the token is of.
     WebFetch,
+    /// See what agents asked, what is cached, and the rules.
+    WebRead,
+    /// Change rules, answer for blocked requests, purge what is cached.
+    WebWrite,
     /// Install Python packages.
     RegistryPypi,
     /// Install npm packages.
@@ -61,7 +65,7 @@ pub enum Scope {
 
 impl Scope {
     /// All scopes.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 20] = [
         Self::Admin,
         Self::EventsRead,
         Self::ProjectionsRead,
@@ -75,6 +79,8 @@ impl Scope {
         Self::AgentsRead,
         Self::AgentsWrite,
         Self::WebFetch,
+        Self::WebRead,
+        Self::WebWrite,
         Self::RegistryPypi,
         Self::RegistryNpm,
         Self::RegistryCargo,
@@ -98,6 +104,8 @@ impl Scope {
             Self::AgentsRead => "agents:read",
             Self::AgentsWrite => "agents:write",
             Self::WebFetch => "web:fetch",
+            Self::WebRead => "web:read",
+            Self::WebWrite => "web:write",
             Self::RegistryPypi => "registry:pypi",
             Self::RegistryNpm => "registry:npm",
             Self::RegistryCargo => "registry:cargo",

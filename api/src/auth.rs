@@ -100,7 +100,8 @@ pub(crate) fn client(state: &ApiState, parts: &Parts) -> Client {
     Client::of(peer, &parts.headers, &state.settings().trusted_proxies)
 }
 
-async fn authenticate(state: &ApiState, parts: &Parts) -> Result<Principal, Problem> {
+/// Who asks, whatever he may do.
+pub(crate) async fn authenticate(state: &ApiState, parts: &Parts) -> Result<Principal, Problem> {
     let client = client(state, parts);
     let credential = Credential::of(&parts.headers, client.https)?.ok_or_else(nobody)?;
     verify(state, parts, client, credential).await

@@ -32,3 +32,4 @@ pub mod sse;
 pub mod status;
 pub mod tokens;
 pub mod ui;
+pub mod web;

@@ -27,6 +27,7 @@ pub struct Problem {
     detail: String,
     errors: Vec<FieldError>,
     retry_after: Option<u64>,
+    wire_code: Option<u16>,
 }
 
 /// What is wrong with one field or parameter.
@@ -55,6 +56,9 @@ pub struct ProblemView<'a> {
     /// What is wrong with the request, field by field.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     errors: &'a [FieldError],
+    /// The number that the web gateway's messages have for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    wire_code: Option<u16>,
     /// The request, as the server's own log names it.
     #[serde(skip_serializing_if = "Option::is_none")]
     request_id: Option<&'a str>,
@@ -63,7 +67,7 @@ pub struct ProblemView<'a> {
 impl Problem {
     /// A problem of a type, in words of this time.
     pub fn new(kind: &'static ProblemType, detail: impl Into<String>) -> Self {
-        Self { kind, detail: detail.into(), errors: Vec::new(), retry_after: None }
+        Self { kind, detail: detail.into(), errors: Vec::new(), retry_after: None, wire_code: None }
     }
 
     /// A problem with one field or parameter.
@@ -81,6 +85,13 @@ impl Problem {
     #[must_use]
     pub const fn retry_after(mut self, seconds: u64) -> Self {
         self.retry_after = Some(seconds);
+        self
+    }
+
+    /// The same problem, with the number that the gateway's messages have for it.
+    #[must_use]
+    pub const fn wire_code(mut self, code: u16) -> Self {
+        self.wire_code = Some(code);
         self
     }
 
@@ -113,6 +124,7 @@ impl Problem {
             detail: &self.detail,
             code: self.kind.code,
             errors: &self.errors,
+            wire_code: self.wire_code,
             request_id,
         }
     }

@@ -14,7 +14,7 @@ use crate::{
     openapi::{self, Document, Frame},
     outer, problem, projections, registry, session,
     state::ApiState,
-    status, tokens, ui,
+    status, tokens, ui, web,
 };
 
 /// Everything this API answers.
@@ -45,6 +45,7 @@ fn routes() -> OpenApiRouter<ApiState> {
         .merge(agents::routes())
         .merge(nexus::routes())
         .merge(mint::routes())
+        .merge(web::routes())
         .merge(registry::routes())
         .merge(status::routes())
         .merge(health::routes())

@@ -8,6 +8,7 @@ use weir_log::{Log, database::Database, lifecycle::Lifecycle};
 use weir_processors::{
     access::{Revoked, Tokens},
     door::Door,
+    web::portal::Portal,
 };
 use weir_projections::engine::Engine;
 
@@ -25,6 +26,8 @@ pub struct Settings {
     pub loopback_packages_open: bool,
     /// The profile that they are bound by.
     pub loopback_profile: Option<Arc<str>>,
+    /// Whether an agent's signature is enough, without a token of its own.
+    pub web_signature_only: bool,
     /// How long a browser stays signed in, however much it is used.
     pub session_lifetime: Duration,
     /// Peers whose `X-Forwarded-For` and `X-Forwarded-Proto` are believed.
@@ -48,6 +51,7 @@ impl Settings {
         Self {
             secret,
             loopback_packages_open: false,
+            web_signature_only: false,
             loopback_profile: None,
             session_lifetime: Duration::from_hours(12),
             trusted_proxies: Vec::new(),
@@ -70,6 +74,8 @@ pub struct Parts {
     pub engine: Engine,
     /// The package firewall.
     pub packages: Packages,
+    /// The web gateway, where this process has one.
+    pub portal: Option<Portal>,
     /// How it is set up.
     pub settings: Settings,
     /// Whose stop it heeds.
@@ -111,6 +117,11 @@ impl ApiState {
         };
         crate::metrics::follow(&state);
         state
+    }
+
+    /// The web gateway, where this process has one.
+    pub fn portal(&self) -> Option<&Portal> {
+        self.inner.parts.portal.as_ref()
     }
 
     /// The door to the log.

@@ -5,6 +5,7 @@
 //! The first answer to an idempotency key is the answer for ever, on every instance.
 
 mod answer;
+mod pair;
 mod states;
 mod turns;
 
@@ -28,6 +29,7 @@ use weir_log::{
     read::ReadFault,
 };
 
+pub use self::pair::{Once, Pair, Paired};
 use self::{answer::Stored, states::States, turns::Turns};
 use crate::{caller::Caller, clock::Clock};
 
@@ -221,6 +223,7 @@ impl Door {
             let append = Append { writes: vec![write], remember, recorded_at: now };
             match self.inner.log.append(append).await.map_err(DoorFault::from)? {
                 Outcome::Appended(at) => {
+                    self.keep::<M>(stream, (state, version), &decision.events);
                     return match decision.refusal {
                         Some(refusal) => Err(ExecuteFault::Refused(refusal)),
                         None => Ok(Executed {

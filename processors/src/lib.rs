@@ -5,9 +5,11 @@
 
 pub mod access;
 pub mod caller;
+mod chain;
 pub mod clock;
 pub mod door;
 mod due;
+pub mod flights;
 pub mod nexus;
 pub mod outbound;
 pub mod registry;

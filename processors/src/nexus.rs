@@ -57,6 +57,50 @@ pub fn start(
     Ok(())
 }
 
+/// The world's time, for those who ask it again and again: what this process knows of it. What this
+/// process changes it knows at once; what another one changes, as soon as the log's tail has it.
+#[derive(Debug, Clone)]
+pub struct Live {
+    door: Door,
+    stream: StreamName,
+}
+
+impl Live {
+    /// Begins to follow it.
+    ///
+    /// # Errors
+    /// Never, as long as the stream has a name.
+    pub fn new(door: &Door, lifecycle: &Lifecycle) -> Result<Self, StreamNameFault> {
+        let live = Self { door: door.clone(), stream: stream()? };
+        due::start(Follower(live.clone()), door, live.stream.clone(), lifecycle);
+        Ok(live)
+    }
+
+    /// What is known of it.
+    pub async fn state(&self) -> Result<State, DoorFault> {
+        Ok(self.door.known::<Nexus>(&self.stream, false).await?.0)
+    }
+
+    /// What time it is.
+    pub async fn now(&self) -> Result<Moment, DoorFault> {
+        Ok(self.state().await?.at(self.door.now()))
+    }
+}
+
+/// Reads what others have written.
+struct Follower(Live);
+
+impl Due for Follower {
+    type Fault = DoorFault;
+
+    const NAME: &'static str = "world time, followed";
+
+    async fn catch_up(&mut self) -> Result<Option<Timestamp>, DoorFault> {
+        self.0.door.load::<Nexus>(&self.0.stream).await?;
+        Ok(None)
+    }
+}
+
 struct Keeper {
     door: Door,
     stream: StreamName,

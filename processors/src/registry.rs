@@ -17,7 +17,6 @@ pub mod decisions;
 pub mod documents;
 pub mod download;
 pub mod expiry;
-pub mod flights;
 pub mod gate;
 pub mod judging;
 pub mod keeper;

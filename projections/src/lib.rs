@@ -37,6 +37,7 @@ pub fn all() -> Vec<Arc<dyn Projection>> {
         Arc::new(web::request_log::RequestLog),
         Arc::new(web::cache::Cache),
         Arc::new(web::reports::Reports),
+        Arc::new(web::approvals::Approvals),
     ]
 }
 

@@ -1,6 +1,7 @@
 //! The web gateway: what agents asked, what is cached, what it adds up to. The views stand in schema
 //! `portal`.
 
+pub mod approvals;
 pub mod cache;
 pub mod content;
 pub mod reports;

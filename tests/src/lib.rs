@@ -10,6 +10,7 @@
 )]
 
 pub mod advisories;
+pub mod agent;
 pub mod bucket;
 pub mod cache;
 pub mod checker;
@@ -17,6 +18,7 @@ pub mod database;
 pub mod deadline;
 pub mod events;
 pub mod fill;
+pub mod outside;
 pub mod pgbouncer;
 pub mod process;
 pub mod proxy;

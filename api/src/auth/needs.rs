@@ -49,4 +49,8 @@ needs! {
     AgentsWrite = Some(Scope::AgentsWrite);
     /// Ask the outside, as the agent that the token is of.
     WebFetch = Some(Scope::WebFetch);
+    /// See what agents asked, what is cached, and the rules.
+    WebRead = Some(Scope::WebRead);
+    /// Change rules, answer for blocked requests, purge what is cached.
+    WebWrite = Some(Scope::WebWrite);
 }

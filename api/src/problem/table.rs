@@ -106,8 +106,6 @@ problems! {
         "An agent with this key is registered under another name, or was revoked. An agent that was revoked never comes back: make it a new key.";
     SECOND_PERSON CONFLICT "second_person" "A second person has to say yes"
         "Who asked for a waiver that needs a second person cannot grant it, with any of the tokens of that name. Ask somebody who has a token of another name.";
-    HOLD_ANSWERED CONFLICT "hold_answered" "Somebody has said otherwise"
-        "The hold has an answer that stands, and says the opposite; the detail says whose and why. Send `replace: true` with yours where it is to take that one's place. The same word again is no contradiction and changes nothing.";
     CLOCK_NOT_DRIVEN CONFLICT "clock_not_driven" "The clock cannot be driven"
         "Ticks follow the wall clock. Only where the configuration says `nexus.clock: driven` does somebody move them on.";
     CURSOR_EXPIRED GONE "cursor_expired" "The cursor is older than what is kept"
@@ -152,6 +150,34 @@ problems! {
         "A replay starts between 0 and the head of the log.";
     LOCKED_OUT TOO_MANY_REQUESTS "locked_out" "Too many failed attempts"
         "Ten tokens from this address opened nothing. It is locked out for five minutes; Retry-After says how much is left.";
+    PORTAL_CLOSED FORBIDDEN "portal_closed" "The epoch does not allow this yet"
+        "The portal opens for GET and HEAD in epoch 3 and for everything else in epoch 4. An operator advances the epoch with POST /api/nexus/epoch or `weir nexus advance`.";
+    PORTAL_QUOTA TOO_MANY_REQUESTS "portal_quota" "The quota of this cycle is used up"
+        "An agent has 5 requests in a cycle of epoch 3, and 2 more for each epoch after it. The next cycle has new ones; GET /api/nexus says when it begins.";
+    PORTAL_RATE TOO_MANY_REQUESTS "portal_rate" "Too many requests in this tick"
+        "An agent may make `web.requests_per_tick` requests in one tick, and pauses after the outside has said that it is too much. Send the same request again when the detail says so.";
+    PORTAL_DOMAIN_BLOCKED FORBIDDEN "portal_domain_blocked" "The host is blocked"
+        "A rule, or what the host's address is, forbids it. `weir web why URL` or GET /api/web/check names the rule.";
+    PORTAL_DENIED FORBIDDEN "portal_denied" "The agent may not do this, or cannot pay for it"
+        "The signature is not the agent's, the agent is not known any more, it has too little spark, or what it asks for needs a waiver: the detail says which.";
+    PORTAL_INVALID UNPROCESSABLE_ENTITY "portal_invalid" "This is no request that can be carried out"
+        "The address or another field is not acceptable, or the id was used before for another request: the detail says which.";
+    PORTAL_FAILED BAD_GATEWAY "portal_failed" "The outside gave nothing that could be passed on"
+        "The connection failed, the answer broke its own rules, redirects went on and on, or its type is none that is passed on. It cost 1 tick and 1 spark if anything left.";
+    PORTAL_TIMEOUT GATEWAY_TIMEOUT "portal_timeout" "The outside took too long"
+        "All of it, waiting for a place included, took longer than `web.timeout`.";
+    BAD_ENVELOPE UNPROCESSABLE_ENTITY "bad_envelope" "The bytes are no envelope"
+        "POST /api/messages takes one MessagePack envelope {kind, payload} of at most 1 MiB; ARCHITECTURE.md has its fields.";
+    NO_SUCH_APPROVAL NOT_FOUND "no_such_approval" "Nobody has asked for this"
+        "No agent has asked a human about a request of this hash. GET /api/web/approvals lists what was asked.";
+    HOLD_ANSWERED CONFLICT "hold_answered" "Somebody has said otherwise"
+        "The hold has an answer that stands, and says the opposite; the detail says whose and why. Send `replace: true` with yours where it is to take that one's place. The same word again is no contradiction and changes nothing.";
+    APPROVAL_ANSWERED CONFLICT "approval_answered" "It is answered otherwise already"
+        "Somebody has answered, and that answer holds. Send `replace: true` to have yours take its place.";
+    APPROVAL_REFUSED UNPROCESSABLE_ENTITY "approval_refused" "This is no answer"
+        "An answer is a human's, in time, with a reason, and holds from a second to 7 days. Nothing was changed.";
+    WEB_OFF SERVICE_UNAVAILABLE "web_off" "This process does not serve web requests"
+        "Workers do not. Ask an instance that runs `weir up` or `weir api`.";
     INTERNAL INTERNAL_SERVER_ERROR "internal" "Something broke inside"
         "This is a fault of Weir's. The server's log says more under the id of this request.";
     LOG_DAMAGED INTERNAL_SERVER_ERROR "log_damaged" "The log is damaged"

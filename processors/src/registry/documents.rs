@@ -26,12 +26,14 @@ use weir_log::lifecycle::Lifecycle;
 use self::shared::Shared;
 use super::{
     cache::{self, redis::Id},
-    flights::Flights,
     lru::Lru,
     shelves::{Shelf, Shelves},
     stats::{Count, Counters},
 };
-use crate::outbound::{Ask, Encoding, Outbound, OutboundFault, Page, Reach, Room, Trail, Url};
+use crate::{
+    flights::Flights,
+    outbound::{Ask, Encoding, Outbound, OutboundFault, Page, Reach, Room, Trail, Url},
+};
 
 /// What an ecosystem's lists are: where they lie, and how they are read.
 pub trait Source: fmt::Debug + Send + Sync + 'static {

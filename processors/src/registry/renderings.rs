@@ -14,11 +14,8 @@ use weir_aggregates::registry::dossier::Dossier;
 use weir_events::timestamp::Timestamp;
 use weir_log::lifecycle::Lifecycle;
 
-use super::{
-    flights::{Flights, GivenUp, Wanted},
-    gate::Changed,
-    lru::Lru,
-};
+use super::{gate::Changed, lru::Lru};
+use crate::flights::{Flights, GivenUp, Wanted};
 
 /// A list, ready to be sent.
 #[derive(Debug)]

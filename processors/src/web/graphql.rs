@@ -7,6 +7,7 @@ use apollo_parser::{
     Parser,
     cst::{CstNode as _, Definition},
 };
+use reqwest::Url;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -84,6 +85,21 @@ struct Request {
 #[derive(Deserialize)]
 struct Perhaps {
     query: Option<Value>,
+}
+
+/// The same of a GET: GraphQL over HTTP puts the document into `query`. Most parameters of that name are
+/// something else; what is none that can be carried out is a search for words.
+pub fn judge_query(url: &str) -> Result<bool, Why> {
+    let Ok(url) = Url::parse(url) else { return Ok(false) };
+    let documents = url.query_pairs().filter(|(name, _)| name == "query");
+    for (_, document) in documents.filter(|(_, document)| document.contains('{')) {
+        match is_query(&document) {
+            Ok(()) => return Ok(true),
+            Err(Why::Unreadable { .. }) => {}
+            Err(why) => return Err(why),
+        }
+    }
+    Ok(false)
 }
 
 /// Whether the body of a POST is GraphQL, and then whether it asks and does nothing else: a document

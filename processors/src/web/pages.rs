@@ -44,7 +44,7 @@ use super::{
     content::{ContentFault, Contents},
     eviction,
 };
-use crate::door::Door;
+use crate::{chain::chain, door::Door};
 
 /// How pages are kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -226,7 +226,7 @@ impl Pages {
     pub async fn evict(&self, cycle: u64) -> Result<u64, PortalError> {
         let Inner { door, engine, settings, .. } = &*self.inner;
         let evicted = eviction::Evictions::new(door, engine).due(cycle, settings.max_bytes).await;
-        evicted.map_err(|fault| PortalError::Database(said(&fault)))
+        evicted.map_err(|fault| PortalError::Database(chain(&fault)))
     }
 
     fn memory(&self) -> MutexGuard<'_, Memory> {
@@ -268,19 +268,13 @@ fn of_event(stored: &WebCacheStored) -> Cached {
 }
 
 fn of_query(fault: &QueryFault) -> PortalError {
-    PortalError::Database(said(fault))
+    PortalError::Database(chain(fault))
 }
 
 fn of_content(fault: &ContentFault) -> PortalError {
-    let words = said(fault);
+    let words = chain(fault);
     match fault {
         ContentFault::TooLarge(_) => PortalError::Internal(words),
         ContentFault::Database(_) => PortalError::Database(words),
     }
-}
-
-/// A fault with its causes, on one line.
-fn said(fault: &dyn std::error::Error) -> String {
-    let causes = std::iter::successors(fault.source(), |cause| cause.source());
-    causes.fold(fault.to_string(), |line, cause| format!("{line}: {cause}"))
 }

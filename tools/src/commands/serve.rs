@@ -6,6 +6,7 @@ mod packages;
 mod parts;
 mod ready;
 mod sources;
+mod web;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;

@@ -12,10 +12,12 @@ use super::{
     filter::{Fate, Filtered, filter},
     name::Name,
 };
-use crate::registry::{
-    documents::Open,
+use crate::{
     flights::GivenUp,
-    renderings::{Rendering, Renderings},
+    registry::{
+        documents::Open,
+        renderings::{Rendering, Renderings},
+    },
 };
 
 /// What distinguishes a list from other answers with the same bytes.

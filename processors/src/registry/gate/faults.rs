@@ -7,6 +7,7 @@ use http::{
 use tracing::{error, warn};
 
 use super::{Gate, Otherwise, Voice};
+use crate::chain::chain;
 use crate::registry::{cache::ArtifactCache, documents::DocumentsFault, download::DownloadFault};
 
 impl<C: ArtifactCache, V: Voice> Gate<C, V> {
@@ -86,10 +87,4 @@ impl<C: ArtifactCache, V: Voice> Gate<C, V> {
             | DownloadFault::TooSlow(_) => Self::no(StatusCode::BAD_GATEWAY, &chain(fault)),
         }
     }
-}
-
-/// A fault and what caused it, in one line.
-fn chain(fault: &dyn std::error::Error) -> String {
-    let causes = std::iter::successors(fault.source(), |cause| cause.source());
-    causes.fold(fault.to_string(), |line, cause| format!("{line}: {cause}"))
 }

@@ -16,10 +16,10 @@ use super::{
     upstream::{At, Infos},
 };
 use crate::{
+    flights::Flights,
     outbound::Trail,
     registry::{
         documents::{Documents, DocumentsFault},
-        flights::Flights,
         lru::Lru,
     },
 };

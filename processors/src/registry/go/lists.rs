@@ -12,10 +12,12 @@ use super::{
     filter::{Filtered, filter},
     module::Module,
 };
-use crate::registry::{
-    documents::Open,
+use crate::{
     flights::GivenUp,
-    renderings::{Rendering, Renderings},
+    registry::{
+        documents::Open,
+        renderings::{Rendering, Renderings},
+    },
 };
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]

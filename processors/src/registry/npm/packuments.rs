@@ -13,10 +13,12 @@ use super::{
     negotiate::Form,
     render::render,
 };
-use crate::registry::{
-    documents::Open,
+use crate::{
     flights::GivenUp,
-    renderings::{Rendering, Renderings},
+    registry::{
+        documents::Open,
+        renderings::{Rendering, Renderings},
+    },
 };
 
 /// Stands where an address of ours is to stand. No text of JSON holds it.

@@ -17,9 +17,10 @@ use weir_processors::door::Door;
 use weir_processors::nexus;
 use weir_processors::registry::expiry;
 use weir_processors::sealer;
+use weir_processors::web::keeper;
 use weir_projections::engine::{Engine, EngineOptions};
 
-use super::{packages, sources};
+use super::{packages, sources, web};
 use crate::config::Config;
 use crate::config::auth::LoopbackPackages;
 use crate::data_dir::DataDir;
@@ -93,6 +94,7 @@ impl Parts {
             sources::start(&config.sources, data_dir, &door, &engine, &work)?;
             expiry::start(&door, &work)?;
             nexus::start(&door, config.nexus.schedule(), &work)?;
+            keeper::start(&door, &engine, web::pages(config), &work);
         }
         let tokens = Tokens::new(door.clone());
         let packages = if role.serves() {
@@ -101,11 +103,17 @@ impl Parts {
             Packages::default()
         };
         let packages = packages.advised_by(sources::known(&config.sources));
+        let portal = if role.serves() {
+            Some(web::start(config, &door, &engine, &tokens, &work).await?)
+        } else {
+            None
+        };
         let api = ApiState::new(weir_api::state::Parts {
             door: door.clone(),
             tokens: tokens.clone(),
             engine,
             packages,
+            portal,
             settings: settings(config, data_dir, role)?,
             lifecycle: outside.clone(),
         });
@@ -167,6 +175,7 @@ fn settings(config: &Config, data_dir: &DataDir, role: Role) -> Result<Settings,
     };
     Ok(Settings {
         loopback_packages_open: open,
+        web_signature_only: config.web.signature_only,
         loopback_profile: config.auth.loopback_profile.as_deref().map(Arc::from),
         session_lifetime: config.auth.session_lifetime.0,
         public_url: server.public_url.as_ref().map(|url| url.0.to_string()),

@@ -58,6 +58,19 @@ where
         answer.clone().ok_or(GivenUp)
     }
 
+    /// The answer to the work under way for this key, if there is any.
+    pub async fn under_way(&self, key: &K) -> Option<Result<V, GivenUp>> {
+        let known = self.live.lock().unwrap_or_else(PoisonError::into_inner).get(key).cloned();
+        let mut answer = known?;
+        let landed = answer.wait_for(Option::is_some).await.map(|value| (*value).clone());
+        Some(landed.ok().flatten().ok_or(GivenUp))
+    }
+
+    /// Whether there is work under way for this key.
+    pub fn is_under_way(&self, key: &K) -> bool {
+        self.live.lock().unwrap_or_else(PoisonError::into_inner).contains_key(key)
+    }
+
     fn answer<F>(&self, key: K, work: impl FnOnce(Wanted<V>) -> F) -> Answer<V>
     where
         F: Future<Output = V> + Send + 'static,

@@ -1,0 +1,163 @@
+//! Requests of agents, as JSON.
+
+use axum::{
+    Json,
+    body::Body,
+    extract::{Request, State},
+};
+use http::request::Parts;
+use serde::Serialize;
+use utoipa::ToSchema;
+use utoipa_axum::{router::OpenApiRouter, routes};
+use weir_events::web::request::{
+    AccessLevel, AgentId, ErrorClass, PortalRequest, PortalResponse, Refused, quota,
+};
+use weir_processors::{
+    caller::Caller,
+    web::{
+        portal::{Portal, PortalGateway as _},
+        signature::may_send,
+    },
+};
+
+use crate::{
+    ask::{self, Params},
+    auth::{self, By, needs::Anybody},
+    problem::{
+        Problem,
+        table::{
+            INTERNAL, PORTAL_CLOSED, PORTAL_DENIED, PORTAL_DOMAIN_BLOCKED, PORTAL_FAILED,
+            PORTAL_INVALID, PORTAL_QUOTA, PORTAL_RATE, PORTAL_TIMEOUT, WEB_OFF,
+        },
+    },
+    state::ApiState,
+};
+
+/// The longest request as JSON, in bytes: its body stands there in base64.
+pub(super) const MAX_REQUEST_BYTES: usize = 2 << 20;
+
+/// The routes of requests.
+pub fn routes() -> OpenApiRouter<ApiState> {
+    OpenApiRouter::new().routes(routes!(submit)).routes(routes!(access))
+}
+
+/// Asks the outside
+///
+/// The request is signed by its agent over the canonical bytes; where the configuration does not say
+/// `web.signature_only`, it comes with a token of that agent too. A request that comes again under the
+/// same id gets its first answer, and costs nothing.
+#[utoipa::path(
+    post, path = "/api/web/requests", tag = "web", operation_id = "web_request",
+    request_body(
+        content = Object,
+        description = "A PortalRequest: `id`, `agent`, `url`, `method`, `headers`, `body`, `filter`, \
+            `purpose`, `tick`, `signature`",
+    ),
+    responses(
+        (status = 200, description = "A PortalResponse: `request_id`, `status`, `content`, \
+            `content_type`, `filtered`, `cached`, `cost`", body = Object),
+        (status = 403, description = "The epoch, a rule or the balance forbids it"),
+        (status = 422, description = "It has not the shape of a request, or its signature is not right"),
+        (status = 429, description = "Too often, or the quota of the cycle is used up"),
+        (status = 502, description = "The outside gave nothing that could be passed on"),
+        (status = 504, description = "The outside took too long"),
+    ),
+)]
+async fn submit(
+    State(state): State<ApiState>,
+    request: Request<Body>,
+) -> Result<Json<PortalResponse>, Problem> {
+    let (parts, body) = request.into_parts();
+    let portal = portal(&state)?;
+    let bytes = ask::collect_within(&parts.headers, body, MAX_REQUEST_BYTES).await?;
+    let request: PortalRequest = ask::parse(&parts.headers, &bytes)?;
+    let caller = caller(&state, &parts, &request.agent).await?;
+    let answered = portal.handle_request(request, &caller).await;
+    answered.map(Json).map_err(|refused| of_refused(&refused))
+}
+
+/// What agents may do now.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct AccessView {
+    /// The epoch.
+    epoch: u32,
+    /// The cycle: what quotas are for.
+    cycle: u64,
+    /// The tick: what a request is signed with.
+    tick: u64,
+    /// `closed`, `read-only` or `read-write`.
+    access_level: &'static str,
+    /// How many requests an agent has in a cycle.
+    quota: u32,
+    /// How many the agent has left in this cycle, where one is named.
+    remaining: Option<u32>,
+}
+
+/// Says what agents may do now
+#[utoipa::path(
+    get, path = "/api/web/access", tag = "web", operation_id = "web_access",
+    params(("agent" = Option<String>, Query, description = "An agent, to learn what it has left")),
+    responses((status = 200, description = "What agents may do now", body = AccessView)),
+)]
+async fn access(
+    State(state): State<ApiState>,
+    _: By<Anybody>,
+    mut params: Params,
+) -> Result<Json<AccessView>, Problem> {
+    let portal = portal(&state)?;
+    let agent: Option<AgentId> = params.take("agent")?;
+    params.done()?;
+    let moment = portal.now().await.map_err(|error| of_refused(&error.refused(None)))?;
+    let remaining = match agent {
+        Some(agent) => {
+            let left = portal.remaining_quota(&agent).await;
+            Some(left.map_err(|error| of_refused(&error.refused(None)))?)
+        }
+        None => None,
+    };
+    Ok(Json(AccessView {
+        epoch: moment.epoch,
+        cycle: moment.cycle,
+        tick: moment.tick,
+        access_level: AccessLevel::at(moment.epoch).as_str(),
+        quota: quota(moment.epoch),
+        remaining,
+    }))
+}
+
+/// The portal, where this process has one.
+pub(super) fn portal(state: &ApiState) -> Result<&Portal, Problem> {
+    let words = "this process does not serve web requests";
+    state.portal().ok_or_else(|| Problem::new(&WEB_OFF, words))
+}
+
+/// In whose name an agent's request is carried out: with its own token, or by its signature alone.
+pub(super) async fn caller(
+    state: &ApiState,
+    parts: &Parts,
+    agent: &AgentId,
+) -> Result<Caller, Problem> {
+    if state.settings().web_signature_only {
+        return Ok(Caller::principal(&agent.to_string(), &agent.to_string()));
+    }
+    let principal = auth::authenticate(state, parts).await?;
+    may_send(&principal, agent).map_err(|error| of_refused(&error.refused(None)))?;
+    Ok(principal.caller())
+}
+
+/// A refusal, as a problem document: with the code it has on the wire.
+pub(super) fn of_refused(refused: &Refused) -> Problem {
+    let kind = match (refused.class, refused.error.as_str()) {
+        (_, "PortalClosed" | "ReadOnlyEpoch") => &PORTAL_CLOSED,
+        (_, "QuotaExceeded") => &PORTAL_QUOTA,
+        (_, "RateLimited") => &PORTAL_RATE,
+        (_, "DomainBlocked") => &PORTAL_DOMAIN_BLOCKED,
+        (_, "PermissionDenied") => &PORTAL_DENIED,
+        (_, "Timeout") => &PORTAL_TIMEOUT,
+        (ErrorClass::InvalidRequest, _) => &PORTAL_INVALID,
+        (_, "FetchFailed" | "TooManyRedirects") => &PORTAL_FAILED,
+        _ => &INTERNAL,
+    };
+    let problem = Problem::new(kind, refused.message.clone()).wire_code(refused.code);
+    if refused.error == "RateLimited" { problem.retry_after(1) } else { problem }
+}

@@ -1,0 +1,183 @@
+//! From a request as it came to its judgement, on record.
+
+use std::sync::Arc;
+
+use weir_aggregates::{
+    mint::{self, Account},
+    web::gateway::{Admission, BackOff, Command, Gateway, Hit, Refusal},
+};
+use weir_events::{
+    mint::stream as account_stream,
+    stream::StreamName,
+    web::{
+        Asked, Event, WebRequestCompleted, WebRequestSubmitted, agent_stream,
+        content::ContentFilter,
+        request::{
+            AgentId, ApiInteractionKind, Hash256, PortalError, PortalRequest, PortalResponse,
+        },
+    },
+};
+use weir_log::idempotency::CommandKey;
+
+use super::{
+    Portal,
+    gateway::{internal, of_door},
+    record::{Recorded, admission_key},
+};
+use crate::{
+    caller::Caller,
+    door::{Once, Pair, Paired},
+    outbound::web::address::WebUrl,
+    web::pages::Cached,
+};
+
+/// A request whose signature and shape are right.
+#[derive(Debug, Clone)]
+pub(super) struct Submission {
+    pub(super) request: Arc<PortalRequest>,
+    pub(super) asked: Asked,
+    /// BLAKE3 of what was signed.
+    pub(super) request_hash: [u8; 32],
+    pub(super) filter: ContentFilter,
+    pub(super) key: Hash256,
+    pub(super) variant: Hash256,
+    pub(super) interaction: ApiInteractionKind,
+    pub(super) url: Arc<WebUrl>,
+    /// Whether a human lets it through.
+    pub(super) approved: bool,
+    pub(super) caller: Caller,
+}
+
+/// What was judged.
+#[derive(Debug)]
+pub(super) enum Judged {
+    /// It is admitted: what it costs is reserved.
+    Admitted(Box<WebRequestSubmitted>),
+    /// The cache has it.
+    Hit(Box<WebRequestCompleted>, Arc<Cached>),
+    /// It was asked before, for the same.
+    Before(Recorded),
+}
+
+impl Portal {
+    /// Has it judged by all that is known before a packet leaves, and puts that on record.
+    pub(super) async fn admit(
+        &self,
+        submission: &Submission,
+        admission: Admission,
+        hit: Option<Arc<Cached>>,
+    ) -> Result<Judged, PortalError> {
+        let Asked { agent, cycle, request, .. } = submission.asked;
+        let stream = agent_stream(&agent, cycle).map_err(internal)?;
+        let account = account_stream(&agent.to_string()).map_err(internal)?;
+        let carried = self.carried(&agent, cycle, &stream).await?;
+        let admission = Box::new(Admission { carried, ..admission });
+        let reserve = mint::Command::Reserve {
+            account: agent.to_string(),
+            transfer: admission.transfer.to_string(),
+            amount: admission.worst().spark,
+            tax: self.parts().settings.tax,
+        };
+        let needs_spark = admission.hit.is_none();
+        let once = Once::<Gateway> {
+            key: admission_key(&agent, &request),
+            request_hash: submission.request_hash,
+            answer: &Recorded::of_admission,
+        };
+        let command = Command::Admit(admission.clone());
+        let pair = Pair::<Gateway, Account> {
+            first: (&stream, &command),
+            second: needs_spark.then_some((&account, &reserve)),
+            facts: None,
+            once: Some(once),
+        };
+        let door = &self.parts().door;
+        let said = door.execute_pair(&pair, &submission.caller).await.map_err(of_door)?;
+        match said {
+            Paired::Done(events, _) => judged(events, hit),
+            Paired::FirstRefused(Refusal::No(error)) => Err(error),
+            Paired::FirstRefused(fault) => Err(internal(fault)),
+            Paired::Before(before) if before.request_hash == submission.request_hash => {
+                Recorded::decode(&before.answer).map(Judged::Before).map_err(internal)
+            }
+            Paired::Before(_) => Err(PortalError::InvalidRequest(
+                "this id was used before, for another request; choose another for each".to_owned(),
+            )),
+            Paired::SecondRefused(refusal) => {
+                let error = unpaid(&refusal);
+                let command = Command::Bounce(admission, error.clone());
+                let pair = Pair::<Gateway, Account> {
+                    first: (&stream, &command),
+                    second: None,
+                    facts: None,
+                    once: Some(Once { answer: &Recorded::of_admission, ..pair_once(submission) }),
+                };
+                door.execute_pair(&pair, &submission.caller).await.map_err(of_door)?;
+                Err(error)
+            }
+        }
+    }
+
+    /// The pause that the cycle before left over, where this one has not begun.
+    async fn carried(
+        &self,
+        agent: &AgentId,
+        cycle: u64,
+        stream: &StreamName,
+    ) -> Result<BackOff, PortalError> {
+        let door = &self.parts().door;
+        let (state, _) = door.known::<Gateway>(stream, false).await.map_err(of_door)?;
+        let Some(before) = cycle.checked_sub(1).filter(|_| !state.has_begun()) else {
+            return Ok(BackOff::default());
+        };
+        let before = agent_stream(agent, before).map_err(internal)?;
+        Ok(door.load::<Gateway>(&before).await.map_err(of_door)?.0.back_off())
+    }
+}
+
+fn pair_once(submission: &Submission) -> Once<'_, Gateway> {
+    let Asked { agent, request, .. } = &submission.asked;
+    let key: CommandKey = admission_key(agent, request);
+    Once { key, request_hash: submission.request_hash, answer: &Recorded::of_admission }
+}
+
+fn judged(events: Vec<Event>, hit: Option<Arc<Cached>>) -> Result<Judged, PortalError> {
+    let said = events.into_iter().find_map(|event| match event {
+        Event::WebRequestSubmitted(submitted) => Some(Judged::Admitted(submitted.into())),
+        Event::WebRequestCompleted(done) => {
+            hit.as_ref().map(|hit| Judged::Hit(done.into(), Arc::clone(hit)))
+        }
+        _ => None,
+    });
+    said.ok_or_else(|| PortalError::Internal("a judgement without a word".to_owned()))
+}
+
+/// What an account that cannot pay is told.
+fn unpaid(refusal: &mint::Refusal) -> PortalError {
+    PortalError::PermissionDenied(refusal.to_string())
+}
+
+/// What the cache has, as the machine wants it.
+pub(super) fn hit_of(cached: &Cached) -> Hit {
+    Hit {
+        variant: cached.variant,
+        status: cached.status,
+        content_type: cached.content_type.clone(),
+        content: cached.content,
+        content_size: cached.size(),
+        filtered: cached.filtered.clone(),
+    }
+}
+
+/// What an agent is answered.
+pub(super) fn response(done: &WebRequestCompleted, content: &[u8]) -> PortalResponse {
+    PortalResponse {
+        request_id: done.asked.request,
+        status: done.status,
+        content: content.to_vec().into(),
+        content_type: done.content_type.clone(),
+        filtered: done.filtered.clone(),
+        cached: done.cached,
+        cost: done.cost,
+    }
+}

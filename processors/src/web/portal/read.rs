@@ -1,0 +1,214 @@
+//! From a request as it came to all that is known of it before it is judged.
+
+use std::sync::Arc;
+
+use weir_aggregates::web::gateway::{Admission, BackOff};
+use weir_events::web::{
+    Asked,
+    approval::WebApprovalRequested,
+    content::ContentFilter,
+    request::{ApiInteractionKind, Hash256, HttpMethod, PortalError, PortalRequest},
+    rule::Action,
+};
+
+use super::{
+    Portal, Stop,
+    admit::{Submission, hit_of},
+    gateway::{internal, of_door},
+};
+use crate::{
+    caller::Caller,
+    outbound::web::address::WebUrl,
+    web::{
+        approvals, graphql,
+        pages::{self, Cached},
+    },
+};
+
+impl Portal {
+    /// Checks signature and shape, and gathers what the judgement needs: nothing of this waits for
+    /// the outside.
+    pub(super) async fn read(
+        &self,
+        request: PortalRequest,
+        caller: &Caller,
+    ) -> Result<(Submission, Admission, Option<Arc<Cached>>), Stop> {
+        let parts = self.parts();
+        let moment = parts.nexus.now().await.map_err(of_door)?;
+        let canonical = parts.agents.verify(&request, moment.tick).await?;
+        let url = url_of(&request)?;
+        let interaction = interaction(&request, &url)?;
+        let asked = Asked {
+            request: request.id,
+            agent: request.agent,
+            url: String::from_utf8_lossy(request.url.as_slice()).into_owned(),
+            method: request.method,
+            purpose: request.purpose.clone(),
+            cycle: moment.cycle,
+            tick: moment.tick,
+        };
+        let body = request.body.as_ref().map(|body| body.as_slice()).unwrap_or_default();
+        let filter = request.effective_filter();
+        let key = pages::key(url.as_str(), request.method, body);
+        let variant = variant(&request, &filter);
+        let mut ban = self.ban(&request, &url, &filter);
+        let mut approval = None;
+        if matches!(ban, Some(PortalError::DomainBlocked { .. })) {
+            let asked = approvals::of(&request, &url).map_err(internal)?;
+            if parts.approvals.allows(&asked).await.map_err(of_door)? {
+                (ban, approval) = (self.unfit(&request, &url, &filter), Some(asked));
+            }
+        }
+        let cacheable = interaction == ApiInteractionKind::RestGet
+            || interaction == ApiInteractionKind::RestPost;
+        let hit = if ban.is_none() && cacheable {
+            parts.pages.lookup(&key, &variant, &request.agent, moment.cycle).await?
+        } else {
+            None
+        };
+        let admission = Admission {
+            asked: asked.clone(),
+            interaction,
+            filter,
+            key,
+            transfer: Hash256::of(&[request.id.as_bytes(), b"cost"]),
+            epoch: moment.epoch,
+            requests_per_tick: parts.settings.requests_per_tick,
+            carried: BackOff::default(),
+            ban,
+            approval,
+            hit: hit.as_deref().map(hit_of),
+        };
+        let submission = Submission {
+            request_hash: *blake3::hash(&canonical).as_bytes(),
+            request: Arc::new(request),
+            asked,
+            filter,
+            interaction,
+            key,
+            variant,
+            url: Arc::new(url),
+            approved: approval.is_some(),
+            caller: caller.clone(),
+        };
+        Ok((submission, admission, hit))
+    }
+
+    /// Why the address may not be asked, or not like this.
+    fn ban(
+        &self,
+        request: &PortalRequest,
+        url: &WebUrl,
+        filter: &ContentFilter,
+    ) -> Option<PortalError> {
+        let rules = &self.parts().rules;
+        let verdict = match rules.judge(url) {
+            Ok(verdict) => verdict,
+            Err(error) => return Some(error),
+        };
+        if verdict.action == Action::Block {
+            let (domain, reason) = (url.host().to_owned(), verdict.reason);
+            return Some(PortalError::DomainBlocked { domain, reason });
+        }
+        self.unfit(request, url, filter)
+    }
+
+    /// Why the page may not be given out like this.
+    fn unfit(
+        &self,
+        request: &PortalRequest,
+        url: &WebUrl,
+        filter: &ContentFilter,
+    ) -> Option<PortalError> {
+        if filter.strip_code_blocks || self.parts().rules.may_keep_code(&request.agent, url) {
+            return None;
+        }
+        let words = "`strip_code_blocks: false` needs a waiver for this agent or this host";
+        Some(PortalError::PermissionDenied(words.to_owned()))
+    }
+
+    /// Asks a human to let a request through that a rule blocks; answers what the question is known by.
+    pub async fn ask_a_human(
+        &self,
+        request: PortalRequest,
+        caller: &Caller,
+    ) -> Result<Hash256, PortalError> {
+        let parts = self.parts();
+        let moment = parts.nexus.now().await.map_err(of_door)?;
+        parts.agents.verify(&request, moment.tick).await?;
+        let url = url_of(&request)?;
+        let filter = request.effective_filter();
+        let (host, reason) = match self.ban(&request, &url, &filter) {
+            Some(PortalError::DomainBlocked { domain, reason }) => (domain, reason),
+            Some(error) => return Err(error),
+            None => {
+                let words = "no rule blocks this request: there is nothing to ask";
+                return Err(PortalError::InvalidRequest(words.to_owned()));
+            }
+        };
+        let approval = approvals::of(&request, &url).map_err(internal)?;
+        let asked = WebApprovalRequested {
+            approval,
+            agent: request.agent,
+            url: url.as_str().to_owned(),
+            method: request.method,
+            purpose: request.purpose,
+            host,
+            reason,
+            expires_at: parts.approvals.expiry(),
+        };
+        match parts.approvals.ask(asked, caller).await {
+            Ok(_) => Ok(approval),
+            Err(fault) => Err(internal(fault)),
+        }
+    }
+}
+
+/// The address of a request, in its one spelling.
+fn url_of(request: &PortalRequest) -> Result<WebUrl, PortalError> {
+    let text = std::str::from_utf8(request.url.as_slice())
+        .map_err(|_| PortalError::InvalidUrl("it is not UTF-8".to_owned()))?;
+    WebUrl::parse(text).map_err(|fault| PortalError::InvalidUrl(fault.to_string()))
+}
+
+/// What kind of interaction a request is (ruling A25).
+fn interaction(request: &PortalRequest, url: &WebUrl) -> Result<ApiInteractionKind, PortalError> {
+    if url.scheme().websocket() {
+        return if request.method == HttpMethod::Get {
+            Ok(ApiInteractionKind::WebsocketSnap)
+        } else {
+            let words = "a websocket is asked for with GET".to_owned();
+            Err(PortalError::InvalidRequest(words))
+        };
+    }
+    let refused = |why: graphql::Why| PortalError::InvalidRequest(format!("GraphQL: {why}"));
+    let asks = match (request.method, &request.body) {
+        (HttpMethod::Post, Some(body)) => {
+            let content_type = request.headers.get("content-type").unwrap_or_default();
+            graphql::judge_body(content_type, body.as_slice()).map_err(refused)?
+        }
+        (HttpMethod::Get, _) => graphql::judge_query(url.as_str()).map_err(refused)?,
+        _ => false,
+    };
+    if asks {
+        return Ok(ApiInteractionKind::GraphQL);
+    }
+    Ok(match request.method {
+        HttpMethod::Get | HttpMethod::Head => ApiInteractionKind::RestGet,
+        HttpMethod::Post => ApiInteractionKind::RestPost,
+    })
+}
+
+/// The rendering: the filter, and the headers that may have the outside answer otherwise (ruling A5).
+fn variant(request: &PortalRequest, filter: &ContentFilter) -> Hash256 {
+    let of_filter = pages::variant(filter);
+    let headers = request.headers.as_map();
+    if headers.is_empty() {
+        return of_filter;
+    }
+    let mut parts: Vec<&[u8]> = vec![of_filter.as_bytes()];
+    for (name, value) in headers {
+        parts.extend([b"\n".as_slice(), name.as_bytes(), b":", value.as_bytes()]);
+    }
+    Hash256::of(&parts)
+}

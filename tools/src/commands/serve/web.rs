@@ -1,0 +1,109 @@
+//! The web gateway, as it is configured.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use weir_aggregates::mint::Tax;
+use weir_aggregates::web::derived::Registries;
+use weir_aggregates::web::host::Host;
+use weir_events::nexus::Pace;
+use weir_events::web::rule::Action;
+use weir_log::lifecycle::Lifecycle;
+use weir_processors::access::Tokens;
+use weir_processors::clock::SystemClock;
+use weir_processors::door::Door;
+use weir_processors::nexus;
+use weir_processors::outbound::web::{Egress, Settings};
+use weir_processors::web::approvals::Approvals;
+use weir_processors::web::filter::Caps;
+use weir_processors::web::pages::{Pages, PagesSettings};
+use weir_processors::web::portal::{self, Portal, PortalParts, PortalSettings};
+use weir_processors::web::rules::{Rules, RulesSettings};
+use weir_processors::web::signature::Agents;
+use weir_projections::engine::Engine;
+
+use crate::config::Config;
+use crate::config::web::DefaultAction;
+use crate::exit::Failure;
+
+/// Puts the gateway together, and begins to settle what a process that was killed has left over.
+pub(super) async fn start(
+    config: &Config,
+    door: &Door,
+    engine: &Engine,
+    tokens: &Tokens,
+    lifecycle: &Lifecycle,
+) -> Result<Portal, Failure> {
+    let web = &config.web;
+    let rules = Rules::start(door, rules(config), lifecycle)
+        .await
+        .map_err(|fault| Failure::failed(format!("the domain rules cannot be read: {fault}")))?;
+    let timeout = web.timeout.0.0;
+    let settings = Settings {
+        total: timeout,
+        max_redirects: usize::from(web.max_redirects),
+        at_once: count(web.at_once.0),
+        per_host: count(web.per_host.0),
+        allow_private: web.allow_private.iter().map(|network| network.0.clone()).collect(),
+        ..Settings::default()
+    };
+    let egress = Egress::new(settings, Arc::new(SystemClock))
+        .map_err(|fault| Failure::failed(format!("the web gateway has no way out: {fault}")))?;
+    let pace = config.nexus.schedule().pace;
+    let max_page_bytes = usize::try_from(web.max_page.0).unwrap_or(usize::MAX);
+    let portal = Portal::new(PortalParts {
+        door: door.clone(),
+        nexus: nexus::Live::new(door, lifecycle)?,
+        agents: Agents::new(tokens.agents(), web.signature_window),
+        rules,
+        approvals: Approvals::new(door.clone(), web.approval_wait.0),
+        pages: Pages::start(door, engine, pages(config), lifecycle),
+        egress,
+        settings: PortalSettings {
+            requests_per_tick: web.requests_per_tick.0,
+            tax: Tax { percent: config.mint.tax_percent.0 },
+            caps: Caps { max_input_bytes: max_page_bytes, ..Caps::default() },
+            max_page_bytes,
+            timeout,
+            tick: match pace {
+                Pace::Wall { tick_micros } => Some(Duration::from_micros(tick_micros)),
+                Pace::Driven => None,
+            },
+        },
+        lifecycle: lifecycle.clone(),
+    });
+    portal::start_settling(&portal);
+    Ok(portal)
+}
+
+/// How pages are kept.
+pub(super) fn pages(config: &Config) -> PagesSettings {
+    let cache = &config.web.cache;
+    PagesSettings {
+        ttl: cache.ttl.0,
+        max_bytes: cache.max_size.0,
+        max_memory_bytes: cache.max_memory.0,
+        ..PagesSettings::default()
+    }
+}
+
+fn rules(config: &Config) -> RulesSettings {
+    let registries = config.registries.all();
+    let upstreams = registries.iter().filter_map(|registry| registry.upstream);
+    let places = upstreams.filter_map(|url| {
+        let host = Host::new(url.host_str()?).ok()?;
+        Some((host, url.port_or_known_default()?))
+    });
+    RulesSettings {
+        default: match config.web.default_action {
+            DefaultAction::Allow => Action::Allow,
+            DefaultAction::Block => Action::Block,
+        },
+        ports: config.web.ports.clone(),
+        registries: Registries::of(places),
+    }
+}
+
+fn count(n: u32) -> usize {
+    usize::try_from(n).unwrap_or(usize::MAX)
+}
