@@ -134,13 +134,16 @@ impl FromStr for Host {
         let bare = text.strip_prefix('[').and_then(|text| text.strip_suffix(']'));
         let address = bare.unwrap_or(text);
         // An address of one link: `fe80::1%eth0`.
-        let (address, link) = address.split_once('%').unwrap_or((address, "0"));
+        let (address, link) = match address.split_once('%') {
+            Some((address, link)) => (address, Some(link)),
+            None => (address, None),
+        };
         let letters = |text: &str, marks: &str| {
             !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || marks.contains(c))
         };
         let is_address = match address.parse::<IpAddr>() {
-            Ok(IpAddr::V4(_)) => bare.is_none() && link == "0",
-            Ok(IpAddr::V6(_)) => letters(link, "-_."),
+            Ok(IpAddr::V4(_)) => bare.is_none() && link.is_none(),
+            Ok(IpAddr::V6(_)) => link.is_none_or(|link| letters(link, "-_.")),
             Err(_) => false,
         };
         let name = text.strip_suffix('.').unwrap_or(text);
