@@ -11,7 +11,10 @@ use weir_events::{
 };
 
 use super::MAX_NAME_CHARS;
-use crate::machine::{Context, Decision, Machine};
+use crate::{
+    machine::{Context, Decision, Machine},
+    words::are_plain,
+};
 
 /// The machine of one agent.
 #[derive(Debug)]
@@ -72,7 +75,9 @@ pub enum Refusal {
     #[error("there is no such agent")]
     Unknown,
     /// The name is empty, too long or not printable.
-    #[error("an agent's name has 1 to {MAX_NAME_CHARS} characters and no control characters")]
+    #[error(
+        "an agent's name has 1 to {MAX_NAME_CHARS} characters, none of them hidden or a control character"
+    )]
     BadName,
     /// The key is none that signatures could be trusted with.
     #[error(transparent)]
@@ -154,8 +159,7 @@ impl Machine for Agent {
 }
 
 fn registered(name: &str, public_key: PublicKey) -> Result<AgentRegistered, Refusal> {
-    let n_chars = name.chars().count();
-    if n_chars == 0 || n_chars > MAX_NAME_CHARS || name.chars().any(char::is_control) {
+    if !are_plain(name, MAX_NAME_CHARS) {
         return Err(Refusal::BadName);
     }
     verifying_key(&public_key)?;
@@ -216,7 +220,7 @@ mod tests {
 
     #[test]
     fn a_name_can_be_read() {
-        for bad in ["", "a\u{7}", &"x".repeat(MAX_NAME_CHARS + 1)] {
+        for bad in ["", " ", "a\u{7}", "a\u{202e}b", &"x".repeat(MAX_NAME_CHARS + 1)] {
             let refused = decide(&[], &register(bad, key(1)));
             assert_eq!(refused, Decision::refuse(Refusal::BadName), "{bad:?}");
         }

@@ -15,7 +15,10 @@ use weir_events::{
     },
 };
 
-use crate::machine::{Context, Decision, Machine};
+use crate::{
+    machine::{Context, Decision, Machine},
+    words::are_plain,
+};
 
 /// The longest reason, in characters.
 pub const MAX_REASON_CHARS: usize = 500;
@@ -96,7 +99,9 @@ pub enum Refusal {
     #[error("an agent cannot approve anything")]
     Agent,
     /// Nobody says why.
-    #[error("a reason has 1 to {MAX_REASON_CHARS} characters and no control characters")]
+    #[error(
+        "a reason has 1 to {MAX_REASON_CHARS} characters, none of them hidden or a control character"
+    )]
     BadReason,
     /// Not at all, or too long.
     #[error("an answer holds from 1 second to 7 days")]
@@ -133,11 +138,10 @@ impl Machine for Approval {
             }
             Command::Answer { word, reason, by, by_agent, holds, replace } => {
                 let Some(asked) = &state.asked else { return Decision::refuse(Refusal::Unknown) };
-                let printable = !reason.chars().any(char::is_control) && !reason.trim().is_empty();
                 if *by_agent {
                     return Decision::refuse(Refusal::Agent);
                 }
-                if !printable || reason.chars().count() > MAX_REASON_CHARS {
+                if !are_plain(reason, MAX_REASON_CHARS) {
                     return Decision::refuse(Refusal::BadReason);
                 }
                 if !(Duration::from_secs(1)..=LONGEST).contains(holds) {
@@ -254,6 +258,7 @@ mod tests {
         assert_eq!(refused(|_, agent, _| *agent = true), Some(Refusal::Agent));
         assert_eq!(refused(|reason, _, _| reason.clear()), Some(Refusal::BadReason));
         assert_eq!(refused(|reason, _, _| reason.push('\u{1b}')), Some(Refusal::BadReason));
+        assert_eq!(refused(|reason, _, _| reason.push('\u{202e}')), Some(Refusal::BadReason));
         let long = |reason: &mut String, _: &mut bool, _: &mut Duration| *reason = "x".repeat(501);
         assert_eq!(refused(long), Some(Refusal::BadReason));
         assert_eq!(refused(|_, _, holds| *holds = Duration::ZERO), Some(Refusal::BadTime));
