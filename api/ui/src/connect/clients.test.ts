@@ -23,3 +23,13 @@ test("a token stands where each client shows it", () => {
   // docker asks for the password: on its command line everybody on the machine could read it.
   expect(lines["docker"]).not.toContain("rf_x_y");
 });
+
+test("the go command gets no token over plain http, which it would refuse, and is told why", () => {
+  const go = CLIENTS.flatMap(({ clients }) => clients).find(({ name }) => name === "go");
+  const [plain, tls] = ["http://weir.example:7400/", "https://weir.example/"];
+  expect(go?.lines({ base: plain, token: "rf_x_y" })).toBe("go env -w GOPROXY=http://weir.example:7400/go");
+  expect(go?.needs?.({ base: plain, token: "rf_x_y" })).toContain("no token over plain http");
+  expect(go?.lines({ base: tls, token: "rf_x_y" })).toBe("go env -w GOPROXY=https://weir:rf_x_y@weir.example/go");
+  expect(go?.needs?.({ base: tls, token: "rf_x_y" })).toBeUndefined();
+  expect(go?.needs?.({ base: plain, token: undefined })).toBeUndefined();
+});

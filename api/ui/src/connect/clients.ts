@@ -5,6 +5,8 @@ export interface Client {
   /** Where the lines go; `undefined` is a shell. */
   file?: string;
   lines: (to: Address) => string;
+  /** What else has to be so that they work; `undefined` where they work as they stand. */
+  needs?: (to: Address) => string | undefined;
 }
 
 export interface Address {
@@ -64,7 +66,17 @@ export const CLIENTS: readonly EcosystemClients[] = [
   {
     ecosystem: "go",
     title: "Go modules",
-    clients: [{ name: "go", lines: (to) => `go env -w GOPROXY=${withToken(to)}go` }],
+    clients: [
+      {
+        name: "go",
+        // It refuses an address with a token over plain http.
+        lines: (to) => `go env -w GOPROXY=${isPlain(to) ? to.base : withToken(to)}go`,
+        needs: (to) =>
+          to.token && isPlain(to)
+            ? "The go command shows no token over plain http: open this page at an https address of this Weir (server.public_url), or let clients on this machine in without a token (auth.loopback_packages: open)."
+            : undefined,
+      },
+    ],
   },
   {
     ecosystem: "docker",
@@ -78,7 +90,7 @@ export const CLIENTS: readonly EcosystemClients[] = [
       {
         name: "skopeo",
         lines: ({ base, token }) =>
-          `skopeo inspect ${token ? `--creds weir:${token} ` : ""}${base.startsWith("http:") ? "--tls-verify=false " : ""}docker://${host(base)}/library/alpine`,
+          `skopeo inspect ${token ? `--creds weir:${token} ` : ""}${isPlain({ base, token }) ? "--tls-verify=false " : ""}docker://${host(base)}/library/alpine`,
       },
     ],
   },
@@ -87,6 +99,11 @@ export const CLIENTS: readonly EcosystemClients[] = [
 /** The address with the token as the password of Basic. */
 function withToken({ base, token }: Address): string {
   return token ? base.replace("://", `://weir:${token}@`) : base;
+}
+
+/** Whether it is reached without TLS. */
+function isPlain({ base }: Address): boolean {
+  return base.startsWith("http:");
 }
 
 function withoutScheme(base: string): string {

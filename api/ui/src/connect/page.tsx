@@ -60,11 +60,11 @@ export function ConnectPage() {
               </>
             ) : (
               <>
-                Clients on this machine may need none (<code>auth.loopback_packages_open</code>); all others show a
+                Clients on this machine may need none (<code>auth.loopback_packages: open</code>); all others show a
                 token.
               </>
             )}{" "}
-            <code>weir init --clients</code> writes the lines of npm and cargo by itself, and takes them back.
+            <code>weir init --clients</code> writes such lines for the clients that are installed, and takes them back.
           </p>
           <ul data-testid="ecosystems" className="border-t border-line">
             {CLIENTS.map(({ ecosystem, title, clients }) => (
@@ -118,8 +118,9 @@ function Seen({ ecosystem, data }: { ecosystem: string; data: Dashboard }) {
   );
 }
 
-function Lines({ client: { name, file, lines }, token }: { client: Client; token: string | undefined }) {
-  const text = lines({ base: absolute(""), token });
+function Lines({ client: { name, file, lines, needs }, token }: { client: Client; token: string | undefined }) {
+  const to = { base: absolute(""), token };
+  const [text, needed] = [lines(to), needs?.(to)];
   return (
     <div className="min-w-0">
       <h3 className="text-xs text-soft">
@@ -138,6 +139,7 @@ function Lines({ client: { name, file, lines }, token }: { client: Client; token
           <Copy size={14} />
         </IconButton>
       </div>
+      {needed && <p className="mt-1 max-w-3xl text-xs text-soft">{needed}</p>}
     </div>
   );
 }

@@ -195,7 +195,7 @@ pub(super) fn run(context: &Context, wish: &Wish<'_>) -> Result<Exit, Failure> {
         context.output.say(
             "a Weir on another machine wants a token: make one with `weir token create`, then \
              `cargo login --registry weir`, or `npm config set` its `:_authToken`, or for pip and uv \
-             write it into the address: http://weir:TOKEN@…",
+             write it into the address: http://weir:TOKEN@…; go shows one only where that begins with https",
         );
     }
     let said: Vec<_> = plans.iter().map(|plan| plan.as_json(done)).collect();
