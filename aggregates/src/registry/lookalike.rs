@@ -13,7 +13,8 @@
 //!   where the rest is the same, or all of that scope is looked after.
 //!
 //! Each name is found by itself and by itself with one letter left out, so that a question costs a few
-//! looks into a table, however many names there are.
+//! looks into a table, however many names there are; most of them end at a bit that is not set, in a
+//! table that stays in the processor's own memory.
 
 use std::{
     collections::HashSet,
@@ -49,6 +50,8 @@ pub struct Lookalikes {
     names: Vec<(Ecosystem, Box<str>)>,
     /// Hashes of what names are found by, each with the place of its name; sorted.
     keys: Vec<(u64, u32)>,
+    /// A bit for each of these hashes: where none is set, there is no such hash.
+    hints: Hints,
     known: HashSet<(Ecosystem, Box<str>)>,
 }
 
@@ -79,6 +82,7 @@ impl Lookalikes {
         }
         all.keys.sort_unstable();
         all.keys.dedup();
+        all.hints = Hints::of(&all.keys);
         all
     }
 
@@ -106,12 +110,19 @@ impl Lookalikes {
     fn close(&self, ecosystem: Ecosystem, name: &str) -> Option<&str> {
         let mut found: Option<&str> = None;
         each_key(ecosystem, name, |key| {
+            if !self.hints.may_have(key) {
+                return;
+            }
             let from = self.keys.partition_point(|(other, _)| *other < key);
             let same = self.keys.iter().skip(from).take_while(|(other, _)| *other == key);
             let names = same.filter_map(|(_, place)| self.names.get(*place as usize));
-            let alike = names.filter(|(of, known)| *of == ecosystem && alike(known, name));
+            let ours = names.filter(|(of, _)| *of == ecosystem).map(|(_, known)| &**known);
             // Of several the first by name, so that it is always the same.
-            found = alike.map(|(_, known)| &**known).chain(found).min();
+            for known in ours {
+                if found.is_none_or(|found| known < found) && alike(known, name) {
+                    found = Some(known);
+                }
+            }
         });
         found
     }
@@ -135,6 +146,35 @@ impl Lookalikes {
         let reason = format!("its name looks like `{known}`, which is looked after here");
         Some(Arc::new(Objection::of_setting(LOOKALIKE, reason, Mask::Mark)))
     }
+}
+
+/// Bits, at places that hashes name: sixteen to thirty-two for each, so that few are set.
+#[derive(Debug, Clone, Default)]
+struct Hints(Box<[u64]>);
+
+impl Hints {
+    fn of(keys: &[(u64, u32)]) -> Self {
+        let n_words = (keys.len() / 4).next_power_of_two();
+        let mut words = vec![0; n_words].into_boxed_slice();
+        for (key, _) in keys {
+            let (word, bit) = place(*key, n_words);
+            if let Some(word) = words.get_mut(word) {
+                *word |= bit;
+            }
+        }
+        Self(words)
+    }
+
+    fn may_have(&self, key: u64) -> bool {
+        let (word, bit) = place(key, self.0.len());
+        self.0.get(word).is_some_and(|word| word & bit != 0)
+    }
+}
+
+/// Where the bit of a hash stands, among so many words, a power of two.
+fn place(key: u64, n_words: usize) -> (usize, u64) {
+    let word = usize::try_from(key >> 32).unwrap_or_default() & n_words.wrapping_sub(1);
+    (word, 1 << (key % 64))
 }
 
 /// Why a text cannot be looked after, if so.
@@ -201,8 +241,8 @@ fn alike(a: &str, b: &str) -> bool {
     let n_letters = |name: &str| name.chars().filter(char::is_ascii_alphanumeric).count();
     let shorter = n_letters(a).min(n_letters(b));
     a != b
-        && ((shorter >= MIN_ALIKE && looks(a) == looks(b))
-            || (shorter >= MIN_LETTERS && one_slip(a.as_bytes(), b.as_bytes())))
+        && ((shorter >= MIN_LETTERS && one_slip(a.as_bytes(), b.as_bytes()))
+            || (shorter >= MIN_ALIKE && looks(a) == looks(b)))
 }
 
 /// Whether one letter more, less or other, or two exchanged neighbours, make one of the other; but for
@@ -338,6 +378,10 @@ mod tests {
         let all = looking_after(&names);
         assert_eq!(all.names.len(), MAX_PROTECTED);
         assert!(all.keys.len() <= MAX_PROTECTED * (MAX_BYTES + 2), "{}", all.keys.len());
+        // Sixteen to thirty-two bits a key, at most one of sixteen set: 512 KiB for the most there may be.
+        let n_bits: u32 = all.hints.0.iter().map(|word| word.count_ones()).sum();
+        assert!(all.hints.0.len() * 8 <= 512 << 10, "{}", all.hints.0.len());
+        assert!((1..=all.keys.len()).contains(&(n_bits as usize)), "{n_bits}");
         let long = "y".repeat(MAX_BYTES + 1);
         assert_eq!(looking_after(&[(Ecosystem::Npm, &long)]).names.len(), 0);
     }
