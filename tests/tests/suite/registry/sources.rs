@@ -1,5 +1,7 @@
 //! What the sources of advisories say comes onto the log, once, whatever happens on the way.
 
+mod large;
+
 use std::{
     collections::BTreeMap,
     fs,
