@@ -35,7 +35,7 @@ use serde::{Deserialize, Serialize};
 pub(crate) use self::example::render as example;
 pub(crate) use self::fault::{ConfigFault, nearest};
 pub(crate) use self::layers::Shown;
-pub(crate) use self::value::{HttpUrl, Size, Span, without_password};
+pub(crate) use self::value::{ChecksumDatabase, HttpUrl, Size, Span, without_password};
 use self::{layers::Layers, section::Section};
 use crate::environment;
 

@@ -333,6 +333,17 @@ impl<S: Source> Documents<S> {
         &self.0.keeping
     }
 
+    /// Forgets a list that turned out to be wrong, here and where instances share it.
+    pub fn forget(&self, key: &S::Key) {
+        let mut shelved = self.0.kept();
+        shelved.n_purges += 1;
+        shelved.lists.remove(key);
+        drop(shelved);
+        if let Some(shared) = &self.0.shared {
+            shared.forget(&self.0.base, key);
+        }
+    }
+
     /// A list that the upstream confirmed at most `max_age` ago; an older one only when the upstream
     /// fails.
     pub async fn get(

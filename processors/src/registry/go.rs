@@ -82,7 +82,7 @@ impl<C: ArtifactCache> Go<C> {
         let infos = parts.lists(config, small, &counters)?;
         let mods = parts.lists(config, config.keeping, &counters)?;
         let database = match &config.checksum_database {
-            Some(name) => Database::new(name, &config.private, config, &parts, &counters)?,
+            Some(named) => Database::new(named, &config.private, config, &parts, &counters)?,
             None => None,
         };
         let upstream = versions.zip(infos).zip(mods).map(|((versions, infos), mods)| Upstream {

@@ -7,6 +7,7 @@ use weir_log::lifecycle::Lifecycle;
 use super::{
     documents::{Documents, Keeping, Source},
     download::Bounds,
+    go::sumdb::Named,
     ledger::Ledger,
     patience::Patience,
     policy::Policy,
@@ -29,7 +30,7 @@ pub struct Config {
     /// How much memory lists ready to be sent may take.
     pub max_rendered_bytes: u64,
     /// The checksum database behind the upstream, where the ecosystem has such.
-    pub checksum_database: Option<String>,
+    pub checksum_database: Option<Named>,
     /// Whether images with a name without `/` are under `library/` at the upstream.
     pub library_prefix: bool,
     /// Packages of whom no such database may hear, as patterns of `GOPRIVATE`.

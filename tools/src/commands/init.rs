@@ -76,7 +76,7 @@ pub(crate) fn run(context: &Context, args: &InitArgs) -> Result<Exit, Failure> {
                 set.push((key, upstream.to_string()));
                 if *ecosystem == Ecosystem::Go {
                     let database = configured.registries.go.checksum_database.clone();
-                    set.extend(database.map(|name| (CHECKSUM_DATABASE, name)));
+                    set.extend(database.map(|it| (CHECKSUM_DATABASE, it.to_string())));
                 }
                 notes.push(format!("{key} stays {shown}: {}", chain(unknown)));
                 said.insert(key.to_owned(), json!(shown));

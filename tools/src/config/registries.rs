@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use weir_events::registry::{Ecosystem, policy::Mode};
 
 use super::section::section;
-use super::value::{HttpUrl, Span};
+use super::value::{ChecksumDatabase, HttpUrl, Span};
 
 /// The ecosystems.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -35,7 +35,7 @@ pub(crate) struct Registry<'a> {
     pub(crate) min_age_hours: u32,
     pub(crate) fix_exemption: bool,
     /// Of Go modules alone.
-    pub(crate) checksum_database: Option<&'a str>,
+    pub(crate) checksum_database: Option<&'a ChecksumDatabase>,
     /// Of Go modules alone.
     pub(crate) private: &'a [String],
     /// Of images alone.
@@ -68,7 +68,7 @@ impl Registries {
     /// The ecosystems that can be served, in the order of the file.
     pub(crate) fn all(&self) -> [Registry<'_>; 5] {
         let go = Registry {
-            checksum_database: self.go.checksum_database.as_deref(),
+            checksum_database: self.go.checksum_database.as_ref(),
             private: &self.go.private,
             ..self.go.registry()
         };
@@ -171,9 +171,11 @@ registry! {
     /// The module proxy that is asked. `weir init` asks this machine's own go command for it. A user
     /// name and a password in it are sent to its own host only.
     upstream
-    /// The checksum database that the proxy passes on, by its name: what it says of a zip is verified
-    /// before the zip is kept. Without one, what comes first is kept.
-    checksum_database: Option<String> = None,
+    /// The checksum database that the proxy passes on, as GOSUMDB has it: `NAME+HASH+KEY`, or its name
+    /// alone. What it says of a zip is compared before the zip is kept; with its key, what it says is
+    /// verified first: its signature, and that it is in the signed tree. `weir init` looks in this
+    /// machine's own go command for it. Without one, what comes first is kept.
+    checksum_database: Option<ChecksumDatabase> = None,
     /// Modules of which no checksum database may hear, as patterns of GOPRIVATE.
     private: Vec<String> = Vec::new(),
 }

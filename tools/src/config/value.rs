@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use reqwest::Url;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
+use weir_processors::registry::go::sumdb::{Named, NamedFault};
 
 /// A span of time: `250ms`, `30s`, `5m`, `24h`, `7d`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -172,6 +173,24 @@ impl fmt::Display for Host {
     }
 }
 
+/// A checksum database of Go modules: its name, and its key where that is known.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ChecksumDatabase(pub(crate) Named);
+
+impl FromStr for ChecksumDatabase {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        text.parse().map(Self).map_err(|fault: NamedFault| fault.to_string())
+    }
+}
+
+impl fmt::Display for ChecksumDatabase {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
 /// 32 secret bytes, written as 64 hexadecimal digits. Never shown.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct SecretKey(pub(crate) [u8; 32]);
@@ -306,7 +325,7 @@ macro_rules! as_text {
 
 pub(crate) use as_text;
 
-as_text!(Span, Size, Host, HttpUrl, SecretKey, RedisUrl, RedisPrefix);
+as_text!(Span, Size, Host, HttpUrl, ChecksumDatabase, SecretKey, RedisUrl, RedisPrefix);
 
 #[cfg(test)]
 mod tests {

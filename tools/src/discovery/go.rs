@@ -1,9 +1,21 @@
 //! What the go command uses: the first proxy that it would ask, as it says itself.
 
+use std::path::Path;
+
+use tokio::fs::File;
+use tokio::io::AsyncReadExt as _;
+
 use super::{Named, Unknown, ask};
+use crate::config::ChecksumDatabase;
 
 /// What it asks where there is no proxy, and that it asks nobody.
 const NO_PROXIES: [&str; 2] = ["direct", "off"];
+
+/// Where its source has the keys of the databases that it knows by name, below its root.
+const KEYS: &str = "src/cmd/go/internal/modfetch/key.go";
+
+/// As much of it as is read.
+const MAX_KEYS_BYTES: u64 = 64 << 10;
 
 /// What stands for no checksum database.
 const NO_DATABASES: [&str; 2] = ["", "off"];
@@ -15,12 +27,32 @@ pub(super) async fn named() -> Result<Named, Unknown> {
     Ok(Named { address, by: "go env GOPROXY".to_owned() })
 }
 
-/// The checksum database that it asks.
+/// The checksum database that it asks, with its key where that is told, or stands in the command itself.
 pub(super) async fn checksum_database() -> Option<String> {
     let named = ask("go", &["env", "GOSUMDB"]).await?;
-    // Behind its name may stand its key and its address.
-    let name = named.split([' ', '+']).next().unwrap_or_default();
-    (!NO_DATABASES.contains(&name)).then(|| name.to_owned())
+    // Behind it may stand its address.
+    let named = named.split(' ').next().unwrap_or_default();
+    if NO_DATABASES.contains(&named) {
+        return None;
+    }
+    let known = || async {
+        let root = ask("go", &["env", "GOROOT"]).await?;
+        let file = Path::new(&root).join(KEYS);
+        let mut text = String::new();
+        // A file of a few lines.
+        File::open(file).await.ok()?.take(MAX_KEYS_BYTES).read_to_string(&mut text).await.ok()?;
+        key_in(&text, named)
+    };
+    let known = if named.contains('+') { None } else { known().await };
+    Some(known.unwrap_or_else(|| named.to_owned()))
+}
+
+/// The key of a database among those that the go command knows by itself.
+fn key_in(source: &str, name: &str) -> Option<String> {
+    let start = format!("{name}+");
+    let mut quoted = source.split('"').skip(1).step_by(2);
+    let key = quoted.find(|text| text.starts_with(&start))?;
+    key.parse::<ChecksumDatabase>().ok().map(|it| it.to_string())
 }
 
 /// The first proxy of a list, between which stand commas or bars.
@@ -44,6 +76,20 @@ mod tests {
             ("", None),
         ] {
             assert_eq!(first_of(list), first, "{list}");
+        }
+    }
+
+    /// A database with the first public key of RFC 8032.
+    const SUMS: &str = "sums.example+93b9e21d+AddamAGCsQq31Uv+08lkBzoO4XLz2qYjJa8CGmj3B1Ea";
+
+    #[test]
+    fn the_key_of_a_database_is_found_by_its_name_and_taken_only_whole() {
+        let source =
+            |key: &str| format!("var known = map[string]string{{\n\t\"x\": \"{key}\",\n}}");
+        assert_eq!(key_in(&source("sums.example+00000000+AAAA"), "sums.example"), None);
+        assert_eq!(key_in(&source(SUMS), "sums.example"), Some(SUMS.to_owned()));
+        for name in ["other.example", "sums.exampl"] {
+            assert_eq!(key_in(&source(SUMS), name), None, "{name}");
         }
     }
 }

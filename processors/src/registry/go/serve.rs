@@ -1,13 +1,15 @@
 //! Answers the requests of the go command.
 
-use std::sync::Arc;
+use std::{fmt, sync::Arc};
 
 use bytes::Bytes;
 use http::{
     HeaderValue, StatusCode,
     header::{CACHE_CONTROL, ETAG},
 };
+use tracing::warn;
 use weir_aggregates::registry::dossier::Dossier;
+use weir_events::registry::{Ecosystem, UpstreamRejected};
 
 use super::{
     Go, Upstream,
@@ -15,7 +17,7 @@ use super::{
     document::{Info, List, key_of},
     module::{Canonical, Module, Query},
     request::{Request, Target},
-    sumdb,
+    sumdb::{self, ProofFault, Unproven},
     upstream::{At, Of, below},
 };
 use crate::{
@@ -74,7 +76,7 @@ impl<C: ArtifactCache> Go<C> {
             Target::Zip { module, version } => {
                 self.zip(upstream, &module, &version, &asking, caller).await
             }
-            Target::Sums { name, what } => sums::<C>(upstream, &name, &what, &asking).await,
+            Target::Sums { name, what } => self.sums(upstream, &name, &what, &asking, caller).await,
         }
     }
 
@@ -174,7 +176,10 @@ impl<C: ArtifactCache> Go<C> {
             Some(database) => database.sum(module, version, &asking.trail).await,
             None => Ok(Sum::Unasked),
         };
-        let sum = sum.map_err(|fault| Gate::<C, Plain>::no_list(&fault))?;
+        let sum = match sum {
+            Ok(sum) => sum,
+            Err(fault) => return Err(self.no_sums(module, version.as_str(), &fault, caller).await),
+        };
         let artifact = artifact(upstream, module, version, &info, "zip", sum);
         let artifact = artifact.ok_or_else(|| missing(&at))?;
         let instead = |dossier| self.newest(upstream, module, dossier, asking, caller);
@@ -195,6 +200,62 @@ impl<C: ArtifactCache> Go<C> {
         let dossier = self.gate.remembering(&dossier, module.as_str());
         let ages = ages(upstream, &open.document, &dossier, asking).await.ok()?;
         self.lists.list(&open, &dossier, ages).await.ok()?.filtered.newest_allowed.clone()
+    }
+
+    /// What the checksum database says, as it says it.
+    async fn sums(
+        &self,
+        upstream: &Upstream,
+        name: &str,
+        what: &sumdb::Asked,
+        asking: &Asking,
+        caller: &Caller,
+    ) -> Result<Answer, Otherwise> {
+        let database = upstream.database.as_ref().filter(|database| database.name() == name);
+        let Some(database) = database else {
+            // The go command asks the database itself then.
+            let why = format!("not found: the checksum database {name} is not passed on here");
+            return Err(Box::new(Answer::text(StatusCode::NOT_FOUND, why)));
+        };
+        if let sumdb::Asked::Lookup { module, .. } = what
+            && database.is_private(module)
+        {
+            let why = format!("{module} is private, and no checksum database hears of it");
+            return Err(Gate::<C, Plain>::no(StatusCode::FORBIDDEN, &why));
+        }
+        match (database.ask(what, &asking.trail).await, what) {
+            (Ok(words), _) => Ok(whole(TEXT, &words, asking)),
+            (Err(fault), sumdb::Asked::Lookup { module, version }) => {
+                Err(self.no_sums(module, version, &fault, caller).await)
+            }
+            (Err(ProofFault::Documents(fault)), _) => Err(Gate::<C, Plain>::no_list(&fault)),
+            (Err(ProofFault::Unproven(cause)), _) => Err(unproven::<C>(what, &cause)),
+        }
+    }
+
+    /// The checksum database's word about a version is not to be had, or not to be believed; the latter
+    /// is on record.
+    async fn no_sums(
+        &self,
+        module: &Module,
+        version: &str,
+        fault: &ProofFault,
+        caller: &Caller,
+    ) -> Otherwise {
+        let cause = match fault {
+            ProofFault::Documents(fault) => return Gate::<C, Plain>::no_list(fault),
+            ProofFault::Unproven(cause) => cause,
+        };
+        let rejected = UpstreamRejected {
+            ecosystem: Ecosystem::Go,
+            package: module.to_string(),
+            file: format!("{version} in the checksum database"),
+            cause: cause.to_string(),
+        };
+        if let Err(fault) = self.gate.ledger().record(rejected, caller).await {
+            return Gate::<C, Plain>::unrecorded(&fault);
+        }
+        unproven::<C>(&format_args!("{module}@{version}"), cause)
     }
 }
 
@@ -273,26 +334,9 @@ fn whole(content_type: &'static str, body: &Bytes, asking: &Asking) -> Answer {
     answer.with(ETAG, etag).with(CACHE_CONTROL, HeaderValue::from_static("no-cache"))
 }
 
-/// What the checksum database says, as it says it.
-async fn sums<C: ArtifactCache>(
-    upstream: &Upstream,
-    name: &str,
-    what: &sumdb::Asked,
-    asking: &Asking,
-) -> Result<Answer, Otherwise> {
-    let database = upstream.database.as_ref().filter(|database| database.name() == name);
-    let Some(database) = database else {
-        // The go command asks the database itself then.
-        let why = format!("not found: the checksum database {name} is not passed on here");
-        return Err(Box::new(Answer::text(StatusCode::NOT_FOUND, why)));
-    };
-    if let sumdb::Asked::Lookup { module, .. } = what
-        && database.is_private(module)
-    {
-        let why = format!("{module} is private, and no checksum database hears of it");
-        return Err(Gate::<C, Plain>::no(StatusCode::FORBIDDEN, &why));
-    }
-    let words = database.ask(what, &asking.trail).await;
-    let words = words.map_err(|fault: DocumentsFault| Gate::<C, Plain>::no_list(&fault))?;
-    Ok(whole(TEXT, &words, asking))
+/// What the checksum database is said to say does not verify.
+fn unproven<C: ArtifactCache>(of: &dyn fmt::Display, cause: &Unproven) -> Otherwise {
+    warn!(record = %of, error = %cause, "the checksum database's word does not verify, nothing of it is kept");
+    let why = format!("what the checksum database is said to say of {of} does not verify: {cause}");
+    Gate::<C, Plain>::no(StatusCode::BAD_GATEWAY, &why)
 }

@@ -1,7 +1,16 @@
 //! The checksum database, passed on byte for byte: it signs what it says, and the go command checks
 //! that. Here its word is taken for what the zip of a module holds.
 //!
+//! Where its key is known, what it says is verified here too, before it is used or passed on: the
+//! signature of the tree, and that the record is in it. A tile by itself says nothing; who puts tiles
+//! together checks them.
+//!
 //! Follows "Proposal: Secure the Public Go Module Ecosystem", as `GOPROXY` servers pass it on.
+
+mod named;
+mod note;
+mod proof;
+pub mod tree;
 
 use std::{convert::Infallible, fmt, sync::Arc, time::Duration};
 
@@ -11,6 +20,12 @@ use http::HeaderMap;
 use tracing::warn;
 use weir_aggregates::registry::name::go::unescape_go;
 
+use self::{named::is_name, proof::Prover};
+pub use self::{
+    named::{Named, NamedFault},
+    note::{Key, KeyFault, NoteFault},
+    proof::{ProofFault, Unproven},
+};
 use super::{
     module::{Canonical, Module},
     upstream::below,
@@ -51,8 +66,7 @@ impl Asked {
     #[must_use]
     pub fn read(path: &str) -> Option<(Box<str>, Self)> {
         let (name, what) = path.split_once('/')?;
-        let host = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b"-.".contains(&b);
-        if name.is_empty() || name.starts_with(['.', '-']) || !name.bytes().all(host) {
+        if !is_name(name) {
             return None;
         }
         let asked = match what {
@@ -144,13 +158,14 @@ pub struct Database {
     name: Box<str>,
     private: Vec<String>,
     words: Documents<Words>,
+    prover: Option<Prover>,
 }
 
 impl Database {
     /// The database of this name, as the upstream passes it on; `None` without an upstream. Refused
     /// where the upstream's address is none.
     pub fn new<C>(
-        name: &str,
+        named: &Named,
         private: &[String],
         config: &Config,
         parts: &Parts<'_, C>,
@@ -164,12 +179,13 @@ impl Database {
         };
         let mut config = config.clone();
         if let Some(url) = &mut config.upstream {
-            let path = format!("{}/sumdb/{name}/", url.path().trim_end_matches('/'));
+            let path = format!("{}/sumdb/{}/", url.path().trim_end_matches('/'), named.name);
             url.set_path(&path);
         }
         let words = parts.lists(&config, keeping, counters)?;
-        let (name, private) = (name.into(), private.to_vec());
-        Ok(words.map(|words| Self { name, private, words }))
+        let (name, private) = (named.name.clone(), private.to_vec());
+        let prover = named.key.clone().map(Prover::new);
+        Ok(words.map(|words| Self { name, private, words, prover }))
     }
 
     /// Its name.
@@ -185,14 +201,18 @@ impl Database {
         self.private.iter().any(|pattern| is_within(module.as_str(), pattern))
     }
 
-    /// What it says.
-    pub async fn ask(&self, asked: &Asked, trail: &Trail) -> Result<Arc<Bytes>, DocumentsFault> {
+    /// What it says, verified where its key is known.
+    pub async fn ask(&self, asked: &Asked, trail: &Trail) -> Result<Arc<Bytes>, ProofFault> {
         let fresh = match asked {
             // These two change.
             Asked::Latest | Asked::Supported => Duration::from_secs(10),
             Asked::Lookup { .. } | Asked::Tile(_) => self.words.keeping().ttl,
         };
-        Ok(self.words.get(asked, fresh, trail).await?.document)
+        let words = self.words.get(asked, fresh, trail).await?.document;
+        if let Some(prover) = &self.prover {
+            prover.prove(&self.words, asked, &words, trail).await?;
+        }
+        Ok(words)
     }
 
     /// The `h1:` of a version's zip. That the database does not have it is logged: of what is public
@@ -202,14 +222,14 @@ impl Database {
         module: &Module,
         version: &Canonical,
         trail: &Trail,
-    ) -> Result<Sum, DocumentsFault> {
+    ) -> Result<Sum, ProofFault> {
         if self.is_private(module) {
             return Ok(Sum::Unasked);
         }
         let asked = Asked::Lookup { module: module.clone(), version: version.as_str().into() };
         let sum = match self.ask(&asked, trail).await {
             Ok(words) => sum_in(&words, module, version),
-            Err(DocumentsFault::NotFound(_)) => None,
+            Err(ProofFault::Documents(DocumentsFault::NotFound(_))) => None,
             Err(fault) => return Err(fault),
         };
         Ok(sum.map_or_else(
@@ -248,6 +268,9 @@ fn fits(text: &str, pattern: &str) -> bool {
     let Some(text) = text.strip_prefix(head) else { return false };
     (0..=text.len()).any(|at| text.get(at..).is_some_and(|text| fits(text, rest)))
 }
+
+#[cfg(test)]
+pub(crate) mod testing;
 
 #[cfg(test)]
 mod tests {

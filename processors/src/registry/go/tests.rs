@@ -1,6 +1,7 @@
 //! Go modules end to end, against a proxy in this process.
 
 mod lists;
+mod sums;
 mod zips;
 
 use std::io::{Cursor, Write as _};
@@ -112,7 +113,7 @@ impl Weir {
     /// The same, whose proxy passes a database on.
     async fn with_database(versions: &[&str]) -> Self {
         let weir = Self::open_with(versions, |config| {
-            config.checksum_database = Some(DATABASE.to_owned());
+            config.checksum_database = Some(DATABASE.parse().unwrap());
             config.private = vec!["example.com/private".to_owned()];
         });
         let weir = weir.await;

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use tempfile::TempDir;
 use uuid::Uuid;
-use weir_aggregates::registry::facts::Facts;
+use weir_aggregates::registry::{facts::Facts, selection::Selection};
 use weir_events::{
     registry::{Ecosystem, Event, Rule},
     timestamp::Timestamp,
@@ -60,6 +60,7 @@ pub(crate) struct World<P> {
     pub(crate) set_facts: Box<dyn Fn(Facts) + Send + Sync>,
     pub(crate) outbound: Outbound,
     pub(crate) lifecycle: Lifecycle,
+    shelves: Shelves,
     _root: TempDir,
 }
 
@@ -78,19 +79,19 @@ impl<P: Tested> World<P> {
         let (policy, set_facts) = Policy::by_hand(Facts::default());
         let outbound = Outbound::new(INSTANCE, Limits::default()).unwrap();
         let ledger = Ledger::in_memory_of(P::ECOSYSTEM);
-        let ours = outbound.clone();
+        let (ours, shelves) = (outbound.clone(), Shelves::default());
         let parts = Parts {
             policy,
             ledger,
             outbound: ours,
             cache,
-            shelves: Shelves::default(),
+            shelves: shelves.clone(),
             patience: Patience::none(),
             lifecycle: &lifecycle,
         };
         let plugin = Arc::new(P::made(&config, parts).unwrap());
         let set_facts = Box::new(set_facts);
-        Self { plugin, upstream, set_facts, outbound, lifecycle, _root: root }
+        Self { plugin, upstream, set_facts, outbound, lifecycle, shelves, _root: root }
     }
 
     /// Sets the rules, as of a revision.
@@ -186,6 +187,11 @@ impl<P: Tested> World<P> {
         }
         assert_eq!(self.recorded(), vec!["blocked"; paths.len()]);
         assert_eq!(self.upstream.asked(), Vec::<String>::new());
+    }
+
+    /// Forgets all lists.
+    pub(crate) fn forget_lists(&self) {
+        self.shelves.forget(&Selection::all());
     }
 
     /// From now on it is so many hours into the year 2026.

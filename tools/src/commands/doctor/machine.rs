@@ -10,6 +10,7 @@ use super::Checked;
 use crate::config::Config;
 use crate::config::auth::LoopbackPackages;
 use crate::context::Context;
+use crate::discovery::CHECKSUM_DATABASE;
 
 const GIB: u64 = 1 << 30;
 /// Less free disk than this is worth a warning, less than a tenth of it is wrong.
@@ -26,6 +27,7 @@ pub(super) fn check(context: &Context, config: &Config) -> Vec<Checked> {
     checked.push(port(context, config));
     checked.push(proxy(config));
     checked.extend(profiles(config));
+    checked.extend(checksum_database(config));
     if config.database.url.is_none() {
         checked.push(socket_path(context.data_dir.path()));
     }
@@ -118,6 +120,24 @@ fn profiles(config: &Config) -> Option<Checked> {
     Some(match &config.auth.loopback_profile {
         Some(profile) => Checked::ok(WHAT, format!("without a token on this machine: {profile}")),
         None => Checked::ok(WHAT, "nobody installs without a token"),
+    })
+}
+
+/// Whether what the checksum database says is verified here.
+fn checksum_database(config: &Config) -> Option<Checked> {
+    const WHAT: &str = "checksum database";
+    let go = &config.registries.go;
+    let named = &go.checksum_database.as_ref().filter(|_| go.enabled)?.0;
+    let name = &named.name;
+    Some(match &named.key {
+        Some(key) => Checked::ok(WHAT, format!("what {key} has signed is verified")),
+        None => Checked::warn(
+            WHAT,
+            format!("what {name} says is believed and passed on without a look at its signature"),
+            format!(
+                "set {CHECKSUM_DATABASE} to NAME+HASH+KEY, or run `weir init` beside a go command"
+            ),
+        ),
     })
 }
 

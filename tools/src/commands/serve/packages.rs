@@ -146,7 +146,7 @@ macro_rules! plugin {
         config.keeping.stale_for = registry.stale_for;
         config.bounds.room = shared.room.clone();
         config.bounds.kept_for = registry.cache_ttl;
-        config.checksum_database = registry.checksum_database.map(str::to_owned);
+        config.checksum_database = registry.checksum_database.map(|it| it.0.clone());
         config.private = registry.private.to_vec();
         config.library_prefix = registry.library_prefix;
         let parts = Parts {

@@ -105,7 +105,7 @@ async fn what_the_database_says_nothing_of_passes_through_and_is_not_kept() {
 #[tokio::test]
 async fn who_knows_the_sum_of_a_zip_does_not_join_a_download_that_nobody_compares() {
     let weir = Weir::open_with(&["v1.0.0"], |config| {
-        config.checksum_database = Some(DATABASE.to_owned());
+        config.checksum_database = Some(DATABASE.parse().unwrap());
         config.keeping.negative_ttl = std::time::Duration::ZERO;
     });
     let (weir, gate) = (weir.await, Arc::new(Semaphore::new(0)));
