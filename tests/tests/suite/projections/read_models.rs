@@ -17,7 +17,8 @@ use weir_events::{
     timestamp::Timestamp,
     web::{
         self, PortalReportPublished,
-        request::{AgentId, Cost, PortalReport, PublicKey},
+        approval::{ApprovalWord, WebApprovalAnswered, WebApprovalRequested},
+        request::{AgentId, Cost, HttpMethod, PortalReport, PublicKey},
     },
 };
 use weir_log::append::Outcome;
@@ -500,6 +501,32 @@ fn browsed(n: u64) -> Vec<web::Event> {
     }
 }
 
+/// One of two steps in the life of four questions to a human.
+fn asked_about(n: u64) -> Vec<web::Event> {
+    let approval = web_events::hash(n / 2 % 4);
+    if n.is_multiple_of(2) {
+        let asked = WebApprovalRequested {
+            approval,
+            agent: web_events::agent(1),
+            url: format!("https://github.com/{n}"),
+            method: HttpMethod::Get,
+            purpose: "to learn".to_owned(),
+            host: "github.com".to_owned(),
+            reason: "code".to_owned(),
+            expires_at: Timestamp::from_micros(1_795_824_000_000_000),
+        };
+        return vec![asked.into()];
+    }
+    let answered = WebApprovalAnswered {
+        approval,
+        word: if n % 4 == 1 { ApprovalWord::Allow } else { ApprovalWord::Deny },
+        reason: format!("reason {n}"),
+        by: "ann".to_owned(),
+        until: Timestamp::from_micros(1_795_824_600_000_000),
+    };
+    vec![answered.into()]
+}
+
 /// A report that says something else than was counted.
 fn published(cycle: u64) -> PortalReportPublished {
     let report = PortalReport {
@@ -558,6 +585,7 @@ async fn every_read_model_is_the_same_rebuilt_in_large_batches_as_lived_in_small
         last = last.max(append(&stage, WAIVERS, &[waived(n)]).await);
         last = last.max(append(&stage, "mint/ann", &[paid(n)]).await);
         last = last.max(append(&stage, "web/agents", &browsed(n)).await);
+        last = last.max(append(&stage, "web/approval/a", &asked_about(n)).await);
         if n % 10 == 9 {
             let (cycle, after) = (n / 10 + 1, (n > 10).then_some(n / 10));
             let begun: nexus::Event = web_events::begun(cycle, after).into();
