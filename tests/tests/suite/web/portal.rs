@@ -163,15 +163,11 @@ async fn by_default_one_request_a_tick_is_let_through() {
     assert_eq!((n_through, outside.n_asked()), (1, 1));
     let limited = answers.iter().filter(|a| code(a) == refused(429, "portal_rate")).count();
     assert_eq!(limited, 19);
-    // Who was limited may come again under the same id.
+    // Who was limited was not answered: he may come again under the same id.
     let now = tick(&weir.client, 1).await;
     let again = answers.iter().position(|answer| answer.status == 429).expect("one of them");
-    let url = &urls[again];
-    let answer = agent.get(url, url, now).await;
-    assert_eq!(
-        answer.status, 422,
-        "signed otherwise, so another request under the same id? {answer:?}"
-    );
+    agent.get(&urls[again], &urls[again], now).await.has(200);
+    assert_eq!(outside.n_asked(), 2);
     weir.stop().await;
 }
 
@@ -316,7 +312,7 @@ async fn a_request_that_comes_again_gets_its_first_answer() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn two_hundred_who_want_the_same_wait_for_one_fetch() {
     let outside = Outside::start().await;
-    let place = place(&outside, ", requests_per_tick: 1000").await;
+    let place = place(&outside, ", requests_per_tick: 1000, timeout: 2m").await;
     let weir = place.start(Part::Up).await;
     open(&weir, 3).await;
     let admin = &weir.client;
@@ -387,7 +383,7 @@ async fn a_redirect_is_judged_like_an_address() {
     let before = agent.account(admin).await;
     for (seed, url) in [
         ("metadata", "http://169.254.169.254/latest/meta-data/"),
-        ("loopback", "http://localhost/"),
+        ("private", "http://10.0.0.1/"),
         ("userinfo", "https://docs.rs@github.com/"),
         ("port", "https://docs.rs:22/"),
         ("scheme", "file:///etc/passwd"),
