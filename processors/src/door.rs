@@ -29,7 +29,7 @@ use weir_log::{
     read::ReadFault,
 };
 
-pub use self::pair::{Once, Pair, Paired};
+pub use self::pair::{Once, Pair, Paired, Remembering};
 use self::{answer::Stored, states::States, turns::Turns};
 use crate::{caller::Caller, clock::Clock};
 

@@ -28,6 +28,10 @@ pub struct Pair<'a, A: Machine, B: Machine> {
     pub once: Option<Once<'a, A>>,
 }
 
+/// What is remembered of a decision; `None` where it is not worth it.
+pub type Remembering<A> =
+    dyn Fn(&Decision<<A as Machine>::Event, <A as Machine>::Refusal>) -> Option<Bytes> + Sync;
+
 /// How the answer to a command is remembered.
 pub struct Once<'a, A: Machine> {
     /// The key.
@@ -35,7 +39,7 @@ pub struct Once<'a, A: Machine> {
     /// What was asked.
     pub request_hash: [u8; 32],
     /// What is remembered of a decision; `None` where it is not worth it.
-    pub answer: &'a (dyn Fn(&Decision<A::Event, A::Refusal>) -> Option<Bytes> + Sync),
+    pub answer: &'a Remembering<A>,
 }
 
 impl<A: Machine> std::fmt::Debug for Once<'_, A> {

@@ -94,7 +94,7 @@ impl Portal {
         let door = &self.parts().door;
         let said = door.execute_pair(&pair, &submission.caller).await.map_err(of_door)?;
         match said {
-            Paired::Done(events, _) => judged(events, hit),
+            Paired::Done(events, _) => judged(events, hit.as_ref()),
             Paired::FirstRefused(Refusal::No(error)) => Err(error),
             Paired::FirstRefused(fault) => Err(internal(fault)),
             Paired::Before(before) if before.request_hash == submission.request_hash => {
@@ -141,11 +141,11 @@ fn pair_once(submission: &Submission) -> Once<'_, Gateway> {
     Once { key, request_hash: submission.request_hash, answer: &Recorded::of_admission }
 }
 
-fn judged(events: Vec<Event>, hit: Option<Arc<Cached>>) -> Result<Judged, PortalError> {
+fn judged(events: Vec<Event>, hit: Option<&Arc<Cached>>) -> Result<Judged, PortalError> {
     let said = events.into_iter().find_map(|event| match event {
         Event::WebRequestSubmitted(submitted) => Some(Judged::Admitted(submitted.into())),
         Event::WebRequestCompleted(done) => {
-            hit.as_ref().map(|hit| Judged::Hit(done.into(), Arc::clone(hit)))
+            hit.map(|hit| Judged::Hit(done.into(), Arc::clone(hit)))
         }
         _ => None,
     });

@@ -10,10 +10,9 @@ use weir_events::web::{
     },
     rule::DomainRule,
 };
-use weir_log::database::DatabaseFault;
 
 use super::{Portal, Stop};
-use crate::{caller::Caller, chain::chain, door::DoorFault, web::rules::Check};
+use crate::{caller::Caller, chain::chain, web::rules::Check};
 
 /// The web gateway.
 pub trait PortalGateway: Send + Sync {
@@ -110,12 +109,7 @@ pub(super) fn internal(fault: impl std::error::Error) -> PortalError {
     PortalError::Internal(chain(&fault))
 }
 
-/// The log was not there.
-pub(super) fn of_door(fault: DoorFault) -> PortalError {
+/// The log or the database was not there.
+pub(super) fn of_door(fault: impl std::error::Error) -> PortalError {
     PortalError::Database(chain(&fault))
-}
-
-/// The database was not there.
-pub(super) fn of_database(fault: DatabaseFault) -> PortalError {
-    of_door(fault.into())
 }

@@ -133,7 +133,6 @@ impl Portal {
         match why {
             Why::Ask(_) => PortalError::InvalidRequest(reason),
             Why::Url { hop: 0, .. } => PortalError::InvalidUrl(reason),
-            Why::Url { .. } | Why::Location { .. } => PortalError::FetchFailed(chain(&why)),
             Why::Refused { host, .. }
             | Why::Port { host, .. }
             | Why::Inside { host, .. }
@@ -149,7 +148,9 @@ impl Portal {
             Why::BackingOff { until, .. } => {
                 PortalError::RateLimited { retry_ticks: self.ticks_until(until) }
             }
-            Why::Unresolved { .. }
+            Why::Url { .. }
+            | Why::Location { .. }
+            | Why::Unresolved { .. }
             | Why::Astray { .. }
             | Why::Broken { .. }
             | Why::Undecodable { .. }

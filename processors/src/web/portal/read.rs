@@ -47,7 +47,11 @@ impl Portal {
             cycle: moment.cycle,
             tick: moment.tick,
         };
-        let body = request.body.as_ref().map(|body| body.as_slice()).unwrap_or_default();
+        let body = request
+            .body
+            .as_ref()
+            .map(weir_events::web::request::Octets::as_slice)
+            .unwrap_or_default();
         let filter = request.effective_filter();
         let key = pages::key(url.as_str(), request.method, body);
         let variant = variant(&request, &filter);

@@ -3,12 +3,11 @@
 use std::time::Duration;
 
 use weir_events::web::{Asked, Event, request::PortalResponse};
-use weir_log::tail::TailFault;
 
 use super::{
     Portal, Stop,
     admit::{Submission, response},
-    gateway::{internal, of_database},
+    gateway::{internal, of_door},
     record::{Recorded, settlement_key},
 };
 use weir_events::web::request::PortalError;
@@ -65,16 +64,12 @@ impl Portal {
         let log = self.parts().door.log();
         // The tail is older than what is looked up: nothing falls in between.
         let mut tail = log.tail(log.head());
-        let known = log.remembered(settlement_key(&agent, &request)).await.map_err(of_database)?;
+        let known = log.remembered(settlement_key(&agent, &request)).await.map_err(of_door)?;
         if let Some(known) = known {
             return Ok(Recorded::decode(&known.answer).map_err(internal)?);
         }
         loop {
-            let batch = match tail.next(BATCH).await {
-                Ok(batch) => batch,
-                Err(fault @ TailFault::Stopped) => return Err(internal(fault).into()),
-                Err(fault) => return Err(internal(fault).into()),
-            };
+            let batch = tail.next(BATCH).await.map_err(internal)?;
             let ends = batch.iter().filter_map(|event| event.decode::<Event>()?.ok());
             let mine = |event: &Event| {
                 match event {

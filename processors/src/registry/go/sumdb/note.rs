@@ -25,7 +25,7 @@ const MAX_SIGNATURES: usize = 100;
 pub struct Key {
     name: Box<str>,
     hash: [u8; 4],
-    key: VerifyingKey,
+    verifying: VerifyingKey,
 }
 
 /// It is no such key.
@@ -47,10 +47,10 @@ pub enum NoteFault {
     Malformed,
     /// Others have signed it, or nobody.
     #[error("it is not signed by {0}")]
-    Unsigned(Key),
+    Unsigned(Box<Key>),
     /// The signature is of something else.
     #[error("the signature by {0} does not fit")]
-    Forged(Key),
+    Forged(Box<Key>),
 }
 
 impl Key {
@@ -85,11 +85,11 @@ impl Key {
                 ours = Some(Signature::from_slice(signature));
             }
         }
-        let signature = ours.ok_or_else(|| NoteFault::Unsigned(self.clone()))?;
-        let fits = |signature: Signature| self.key.verify_strict(text.as_bytes(), &signature);
+        let signature = ours.ok_or_else(|| NoteFault::Unsigned(self.clone().into()))?;
+        let fits = |signature: Signature| self.verifying.verify_strict(text.as_bytes(), &signature);
         match signature.and_then(fits) {
             Ok(()) => Ok(text),
-            Err(_) => Err(NoteFault::Forged(self.clone())),
+            Err(_) => Err(NoteFault::Forged(self.clone().into())),
         }
     }
 }
@@ -116,7 +116,7 @@ impl FromStr for Key {
         if hash != told {
             return Err(KeyFault::Changed);
         }
-        Ok(Self { name: name.into(), hash, key })
+        Ok(Self { name: name.into(), hash, verifying: key })
     }
 }
 
@@ -157,10 +157,10 @@ mod tests {
         for signatures in [SIGNED.to_owned(), [SIGNED, OTHER].concat(), [OTHER, SIGNED].concat()] {
             assert_eq!(key.open(&format!("{TEXT}\n{signatures}")), Ok(TEXT));
         }
-        let unsigned = Err(NoteFault::Unsigned(key.clone()));
+        let unsigned = Err(NoteFault::Unsigned(key.clone().into()));
         assert_eq!(key.open(&format!("{TEXT}\n{OTHER}")), unsigned);
         assert_eq!(key.open(&format!("{TEXT}\n{}", SIGNED.replace("x08g", "xxxx"))), unsigned);
-        let forged = Err(NoteFault::Forged(key.clone()));
+        let forged = Err(NoteFault::Forged(key.clone().into()));
         for (text, signed) in [
             (TEXT.replace("don't", "do"), SIGNED.to_owned()),
             (TEXT.to_owned(), SIGNED.replace("o/ZJ", "o/ZK")),

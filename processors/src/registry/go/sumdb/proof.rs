@@ -96,7 +96,9 @@ impl Prover {
         let found = self.look(words, asked, answer, trail, &mut looked_at).await;
         if let Err(ProofFault::Unproven(_)) = found {
             words.forget(asked);
-            looked_at.iter().for_each(|tile| words.forget(tile));
+            for tile in &looked_at {
+                words.forget(tile);
+            }
         }
         found?;
         proven().put(hash, (), 1);

@@ -3,7 +3,7 @@
 //! Follows RFC 6962 for the hashes, and `golang.org/x/mod/sumdb/tlog` for what is written how. A tile is
 //! 256 hashes side by side, at every eighth level of the tree.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use sha2::{Digest as _, Sha256};
@@ -77,17 +77,17 @@ impl Tree {
     /// The tiles that say whether a record is in this tree.
     #[must_use]
     pub fn tiles(&self, id: u64) -> Vec<Tile> {
-        let mut tiles = BTreeMap::new();
+        let mut tiles = BTreeSet::new();
         for beside in self.beside(id) {
             let (Beside::Left(from, to) | Beside::Right(from, to)) = beside;
             // What stands in no tile is only gathered.
             let gather = |level, n| {
-                tiles.insert(self.tile(level, n).0, ());
+                tiles.insert(self.tile(level, n).0);
                 Some([0; HASH_BYTES])
             };
             hash_of((from, to), gather);
         }
-        tiles.into_keys().collect()
+        tiles.into_iter().collect()
     }
 
     /// Whether a record of this text is in this tree, where these tiles are right: what is in them adds
