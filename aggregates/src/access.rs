@@ -358,7 +358,9 @@ fn objection_to_agent(token: &TokenIssued, standing: Standing) -> Option<Refusal
     match (token.agent, standing) {
         (None, _) => has(Scope::WebFetch).then_some(Refusal::NeedsAgent),
         (Some(_), Standing::Trusted) => {
-            let handing_out = [Scope::Admin, Scope::TokensWrite, Scope::AgentsWrite];
+            // Nor may it write the rules that it is held to.
+            let handing_out =
+                [Scope::Admin, Scope::TokensWrite, Scope::AgentsWrite, Scope::WebWrite];
             let scope = handing_out.into_iter().find(|scope| has(*scope))?;
             Some(Refusal::NotForAgents(scope.as_str()))
         }
@@ -492,7 +494,7 @@ mod tests {
         for standing in [Standing::Unknown, Standing::Nobody] {
             assert_eq!(issue(&fetch, standing), Some(Refusal::NoAgent(agent)));
         }
-        for scope in [Scope::Admin, Scope::TokensWrite, Scope::AgentsWrite] {
+        for scope in [Scope::Admin, Scope::TokensWrite, Scope::AgentsWrite, Scope::WebWrite] {
             let refused = issue(&[Scope::WebFetch, scope], Standing::Trusted);
             assert_eq!(refused, Some(Refusal::NotForAgents(scope.as_str())));
         }

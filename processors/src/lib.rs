@@ -9,6 +9,7 @@ mod chain;
 pub mod clock;
 pub mod door;
 mod due;
+pub mod expiry;
 pub mod flights;
 pub mod nexus;
 pub mod outbound;

@@ -16,7 +16,6 @@ pub mod canary;
 pub mod decisions;
 pub mod documents;
 pub mod download;
-pub mod expiry;
 pub mod gate;
 pub mod judging;
 pub mod keeper;

@@ -38,6 +38,7 @@ pub fn all() -> Vec<Arc<dyn Projection>> {
         Arc::new(web::cache::Cache),
         Arc::new(web::reports::Reports),
         Arc::new(web::approvals::Approvals),
+        Arc::new(web::domain_rules::DomainRules),
     ]
 }
 

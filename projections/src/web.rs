@@ -1,9 +1,10 @@
-//! The web gateway: what agents asked, what is cached, what it adds up to. The views stand in schema
-//! `portal`.
+//! The web gateway: what agents asked, what is cached, what it adds up to, which hosts they reach. The
+//! views stand in schema `portal`.
 
 pub mod approvals;
 pub mod cache;
 pub mod content;
+pub mod domain_rules;
 pub mod reports;
 pub mod request_log;
 

@@ -7,7 +7,7 @@ use clap::{Args, Parser, Subcommand};
 use crate::commands::{
     cache, check, completions, config, dead_letters, doctor, down, events, explain, filter, holds,
     init, migrate, mint, nexus, path, profiles, registry, replay, reserved, rules, serve, sources,
-    status, tail, token, verify, version, waivers,
+    status, tail, token, verify, version, waivers, web,
 };
 use crate::config::logging::LogFormat;
 use crate::exit;
@@ -143,6 +143,9 @@ pub(crate) enum Command {
     /// List, ask for, grant and revoke waivers: permissions to pass in spite of a rule or advisory
     #[command(subcommand)]
     Waivers(waivers::WaiversCommand),
+    /// Say which hosts agents reach, and see why
+    #[command(subcommand)]
+    Web(web::WebCommand),
     /// Compare versions as an ecosystem does
     #[command(subcommand)]
     Version(version::VersionCommand),

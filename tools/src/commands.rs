@@ -31,6 +31,7 @@ pub(crate) mod token;
 pub(crate) mod verify;
 pub(crate) mod version;
 pub(crate) mod waivers;
+pub(crate) mod web;
 
 use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
 
@@ -80,6 +81,7 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<Exit, Failure> 
         Command::Rules(command) => rules::run(context, &command),
         Command::Sources(args) => sources::run(context, &args),
         Command::Waivers(command) => waivers::run(context, &command),
+        Command::Web(command) => web::run(context, &command),
         Command::Version(command) => version::run(context, &command),
         Command::Filter(args) => filter::run(context, &args),
         Command::Path(command) => path::run(context, &command),

@@ -66,10 +66,12 @@ problems! {
         "No token has this id. GET /api/tokens lists those that were issued.";
     NO_SUCH_RULE NOT_FOUND "no_such_rule" "There is no such rule"
         "No rule has this id; perhaps it was removed. GET /api/rules lists those in force.";
+    NO_SUCH_DOMAIN_RULE NOT_FOUND "no_such_domain_rule" "There is no such rule about hosts"
+        "No rule stands under this pattern; perhaps it was removed. GET /api/web/rules lists those in force.";
     NO_SUCH_SOURCE NOT_FOUND "no_such_source" "There is no such source"
         "No source of advisories has this name. GET /api/security-sources lists them.";
     NO_SUCH_WAIVER NOT_FOUND "no_such_waiver" "There is no such waiver"
-        "No waiver that is in force or waits has this id; perhaps it was revoked, or its time is over. GET /api/registry/waivers lists them all.";
+        "No waiver that is in force or waits has this id; perhaps it was revoked, or its time is over. GET /api/registry/waivers lists those of packages, GET /api/web/waivers those of the web gateway.";
     NO_SUCH_HOLD NOT_FOUND "no_such_hold" "There is no such hold"
         "No hold has this id, or its time is over. GET /api/registry/holds lists those there are.";
     NO_SUCH_PROFILE NOT_FOUND "no_such_profile" "There is no such profile"
@@ -122,6 +124,8 @@ problems! {
         "The same key came before with another method, address or body. Use a fresh key for each command, and the same key only to repeat it.";
     RULE_REFUSED UNPROCESSABLE_ENTITY "rule_refused" "The rule makes no sense"
         "The rule has the right shape, but not a meaning: `errors` names the field. Nothing was changed.";
+    DOMAIN_RULE_REFUSED UNPROCESSABLE_ENTITY "domain_rule_refused" "The rule about hosts makes no sense"
+        "The rule has the right shape, but not a meaning: `errors` names the field, or the line of an import. Nothing was changed.";
     WAIVER_REFUSED UNPROCESSABLE_ENTITY "waiver_refused" "The waiver makes no sense"
         "The waiver has the right shape, but not a meaning: `errors` names the field. Nothing was changed.";
     POLICY_REFUSED UNPROCESSABLE_ENTITY "policy_refused" "The policy makes no sense"
@@ -176,8 +180,6 @@ problems! {
         "Somebody has answered, and that answer holds. Send `replace: true` to have yours take its place.";
     APPROVAL_REFUSED UNPROCESSABLE_ENTITY "approval_refused" "This is no answer"
         "An answer is a human's, in time, with a reason, and holds from a second to 7 days. Nothing was changed.";
-    WEB_OFF SERVICE_UNAVAILABLE "web_off" "This process does not serve web requests"
-        "Workers do not. Ask an instance that runs `weir up` or `weir api`.";
     INTERNAL INTERNAL_SERVER_ERROR "internal" "Something broke inside"
         "This is a fault of Weir's. The server's log says more under the id of this request.";
     LOG_DAMAGED INTERNAL_SERVER_ERROR "log_damaged" "The log is damaged"
@@ -204,6 +206,8 @@ problems! {
         "Packages are judged by processes that serve them (`weir up`, `weir api`), and only while they can read the whole policy. Ask one of those; if this is one, its log says what it cannot read.";
     NO_CACHE SERVICE_UNAVAILABLE "no_cache" "This process keeps no cache"
         "Files and lists are kept by processes that serve packages (`weir up`, `weir api`, with a registry enabled). Ask one of those.";
+    WEB_OFF SERVICE_UNAVAILABLE "web_off" "This process does not serve web requests"
+        "Workers do not. Ask an instance that runs `weir up` or `weir api`.";
     STOPPING SERVICE_UNAVAILABLE "stopping" "This instance is stopping"
         "The process was told to end and takes nothing new. Ask again; another instance or the next one answers.";
     TIMED_OUT SERVICE_UNAVAILABLE "timed_out" "This took too long"

@@ -145,6 +145,12 @@ impl Portal {
         self.parts().nexus.now().await.map_err(gateway::of_door)
     }
 
+    /// The rules about hosts.
+    #[must_use]
+    pub fn rules(&self) -> &Rules {
+        &self.parts().rules
+    }
+
     /// What humans are asked about.
     #[must_use]
     pub fn approvals(&self) -> &Approvals {

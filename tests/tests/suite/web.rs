@@ -3,3 +3,4 @@
 mod command;
 mod corpus;
 mod portal;
+mod rules;

@@ -20,6 +20,12 @@ pub(crate) struct Lines {
 }
 
 impl Client {
+    /// Sends lines of JSON, and takes the one answer to all of them.
+    pub(crate) async fn send_lines(&self, path: &str, lines: String) -> Result<Value, Failure> {
+        let request = self.request(Method::POST, path, &[])?;
+        self.answer(request.header(CONTENT_TYPE, "application/x-ndjson").body(lines)).await
+    }
+
     /// Sends something that is worked on while it is answered.
     pub(crate) async fn lines(&self, path: &str, body: &Value) -> Result<Lines, Failure> {
         let request = self.request(Method::POST, path, &[])?;

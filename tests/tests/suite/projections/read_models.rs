@@ -19,6 +19,7 @@ use weir_events::{
         self, PortalReportPublished,
         approval::{ApprovalWord, WebApprovalAnswered, WebApprovalRequested},
         request::{AgentId, Cost, HttpMethod, PortalReport, PublicKey},
+        rule::{Action, DomainRule, DomainRuleUpdated},
     },
 };
 use weir_log::append::Outcome;
@@ -34,6 +35,7 @@ use weir_projections::{
         seen_versions, sync_status,
         traffic::{self, Counts, Step},
     },
+    web::domain_rules::{self, Filter},
 };
 use weir_tests::{
     deadline::PATIENCE,
@@ -542,6 +544,49 @@ fn published(cycle: u64) -> PortalReportPublished {
     PortalReportPublished { report, state_hash: web_events::hash(cycle) }
 }
 
+/// The n-th thing that is said about one of a few hosts.
+fn ruled(n: u64) -> web::Event {
+    let pattern = format!("n{}.example", n % 4);
+    let rule = (n % 7 != 6).then(|| DomainRule {
+        pattern: pattern.clone(),
+        action: if n.is_multiple_of(3) { Action::Block } else { Action::Allow },
+        category: "test".to_owned(),
+        reason: format!("the {n}th word"),
+    });
+    DomainRuleUpdated { pattern, rule }.into()
+}
+
+#[tokio::test]
+async fn rules_about_hosts_are_listed_the_last_changed_first_and_found_by_what_they_say() {
+    let (stage, worker) = stage().await;
+    let database = stage.log.log.database();
+    let events: Vec<_> = (0..15).map(ruled).collect();
+    let last = append(&stage, "web/rules", &events).await;
+    all_reach(&stage, last).await;
+    let all = domain_rules::list(database, &Filter::default(), None, 10).await.expect("rows");
+    let told: Vec<_> = all.iter().map(|row| (&*row.rule.pattern, &*row.rule.reason)).collect();
+    // The seventh word, and the fourteenth, took back what was said about n2 and n1.
+    let wanted = [
+        ("n2.example", "the 14th word"),
+        ("n0.example", "the 12th word"),
+        ("n3.example", "the 11th word"),
+    ];
+    assert_eq!(told, wanted);
+    let page = domain_rules::list(database, &Filter::default(), Some(all[0].position), 1).await;
+    assert_eq!(page.expect("rows"), all[1..2]);
+    let filter = Filter { search: Some("n3".to_owned()), ..Filter::default() };
+    assert_eq!(domain_rules::list(database, &filter, None, 10).await.expect("rows"), all[2..]);
+    let filter = Filter { action: Some(Action::Block), ..Filter::default() };
+    assert_eq!(domain_rules::list(database, &filter, None, 10).await.expect("rows"), all[1..2]);
+    let filter = Filter { category: Some("other".to_owned()), ..Filter::default() };
+    assert!(domain_rules::list(database, &filter, None, 10).await.expect("rows").is_empty());
+    let found = domain_rules::find(database, "n0.example").await.expect("an answer");
+    assert_eq!(found.as_ref(), Some(&all[1]));
+    assert!(found.is_some_and(|row| row.created_at <= row.updated_at));
+    assert_eq!(domain_rules::find(database, "n1.example").await.expect("an answer"), None);
+    worker.stop().await;
+}
+
 #[tokio::test]
 async fn every_read_model_is_the_same_rebuilt_in_large_batches_as_lived_in_small_ones() {
     let (stage, worker) = stage().await;
@@ -595,6 +640,7 @@ async fn every_read_model_is_the_same_rebuilt_in_large_batches_as_lived_in_small
             let report: web::Event = published(n / 10 - 1).into();
             last = last.max(append(&stage, web::REPORTS, &[report]).await);
         }
+        last = last.max(append(&stage, "web/rules", &[ruled(n)]).await);
     }
     all_reach(&stage, last).await;
     for projection in all() {

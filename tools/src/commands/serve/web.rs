@@ -89,7 +89,11 @@ pub(super) fn pages(config: &Config) -> PagesSettings {
 
 fn rules(config: &Config) -> RulesSettings {
     let registries = config.registries.all();
-    let upstreams = registries.iter().filter_map(|registry| registry.upstream);
+    // Whether they are served here or not: packages come from there.
+    let upstreams = registries.iter().flat_map(|registry| {
+        let origins = registry.trusted_origins.iter().map(|origin| &origin.0);
+        registry.upstream.into_iter().chain(origins)
+    });
     let places = upstreams.filter_map(|url| {
         let host = Host::new(url.host_str()?).ok()?;
         Some((host, url.port_or_known_default()?))
