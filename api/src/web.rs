@@ -1,20 +1,32 @@
-//! The web gateway: what agents ask of the outside, and the rules about hosts.
+//! The web gateway: what agents ask of the outside, what is kept of it, what it adds up to, and the
+//! rules about hosts.
 
 pub mod approvals;
+pub mod cached;
 pub mod check;
+pub mod history;
 pub mod messages;
+pub mod quotas;
+pub mod reports;
 pub mod requests;
 pub mod rules;
+pub mod search;
 pub mod waivers;
 
 use std::time::Duration;
 
 use utoipa_axum::router::OpenApiRouter;
-use weir_events::position::Position;
-use weir_processors::web::{portal::Portal, rules::Rules};
+use weir_events::{position::Position, web::request::AgentId};
+use weir_processors::{
+    access::Principal,
+    web::{portal::Portal, rules::Rules},
+};
 
 use crate::{
-    problem::{Problem, table::NOT_REACHED},
+    problem::{
+        Problem,
+        table::{MISSING_SCOPE, NOT_REACHED},
+    },
     state::ApiState,
 };
 
@@ -26,6 +38,11 @@ pub fn routes() -> OpenApiRouter<ApiState> {
     requests::routes()
         .merge(messages::routes())
         .merge(approvals::routes())
+        .merge(history::routes())
+        .merge(quotas::routes())
+        .merge(cached::routes())
+        .merge(reports::routes())
+        .merge(search::routes())
         .merge(rules::routes())
         .merge(check::routes())
         .merge(waivers::routes())
@@ -43,4 +60,34 @@ async fn go_by(state: &ApiState, position: Position) -> Result<(), Problem> {
         let detail = format!("it is on record, but {late}");
         Problem::new(&NOT_REACHED, detail).retry_after(1)
     })
+}
+
+/// Whose requests somebody sees: all of them, those of the agent that was asked for, or, with a token
+/// of an agent, those of that agent.
+fn whose(principal: &Principal, asked: Option<AgentId>) -> Result<Option<AgentId>, Problem> {
+    match (principal.agent, asked) {
+        (Some(own), Some(asked)) if own != asked => {
+            let words = "a token of an agent shows what that agent asked, and nobody else's";
+            Err(Problem::new(&MISSING_SCOPE, words))
+        }
+        (Some(own), _) => Ok(Some(own)),
+        (None, asked) => Ok(asked),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_of_an_agent_shows_its_own() {
+        let (ann, bob) = (AgentId::new([1; 32]), AgentId::new([2; 32]));
+        let operator = Principal::without_token("op", &[]);
+        assert_eq!(whose(&operator, None).unwrap(), None);
+        assert_eq!(whose(&operator, Some(ann)).unwrap(), Some(ann));
+        let agent = Principal { agent: Some(ann), ..operator };
+        assert_eq!(whose(&agent, None).unwrap(), Some(ann));
+        assert_eq!(whose(&agent, Some(ann)).unwrap(), Some(ann));
+        assert_eq!(whose(&agent, Some(bob)).unwrap_err().kind().code, "missing_scope");
+    }
 }

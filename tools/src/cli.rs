@@ -157,6 +157,9 @@ pub(crate) enum Command {
     /// See accounts, and grant spark
     #[command(subcommand)]
     Mint(mint::MintCommand),
+    /// See what agents asked of the outside, and what is cached of it
+    #[command(subcommand)]
+    Web(web::WebCommand),
     /// Read actor paths
     #[command(subcommand)]
     Path(path::PathCommand),

@@ -75,6 +75,7 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<Exit, Failure> 
         Command::Holds(command) => holds::run(context, &command),
         Command::Nexus(command) => nexus::run(context, &command),
         Command::Mint(command) => mint::run(context, &command),
+        Command::Web(command) => web::run(context, &command),
         Command::Profiles(command) => profiles::run(context, &command),
         Command::Registry(command) => registry::run(context, &command),
         Command::Reserved(command) => reserved::run(context, &command),

@@ -82,6 +82,12 @@ problems! {
         "Nothing was ever granted to an account of this name. GET /api/mint/accounts lists those there are.";
     NO_SUCH_AGENT NOT_FOUND "no_such_agent" "There is no such agent"
         "No agent has this id: 64 lower-case hexadecimal digits, the SHA-256 of its public key. GET /api/access/agents lists those that were registered.";
+    NO_SUCH_WEB_REQUEST NOT_FOUND "no_such_web_request" "There is no such request"
+        "No agent has made a request of this id. GET /api/web/requests lists those there are.";
+    NO_WEB_CONTENT NOT_FOUND "no_web_content" "There is no content"
+        "Nothing was given for this request, or what was given is no longer kept: a page as long as it is cached, an answer for as many cycles as `web.cache.ttl` says.";
+    NO_SUCH_REPORT NOT_FOUND "no_such_report" "There is no such report"
+        "The cycle has not begun, or, where its state is asked for, not ended. GET /api/web/reports lists those that have.";
     NOTHING_CALLED_SO NOT_FOUND "nothing_called_so" "Nothing is called so"
         "No advisory that is known now has this id or alias, and no rule in force has this id. GET /api/registry/explain names what is said against a version.";
     METHOD_NOT_ALLOWED METHOD_NOT_ALLOWED "method_not_allowed" "The method does not exist here"

@@ -16,7 +16,9 @@ use weir_events::{
     },
 };
 
-pub use self::rows::{Filter, RequestRow, RequestState, Unsettled, find, list, unsettled};
+pub use self::rows::{
+    ErrorRow, Filter, RequestRow, RequestState, Unsettled, find, list, unsettled,
+};
 use super::{VIEWS, host_of, number, packed};
 use crate::{
     decode,

@@ -83,7 +83,7 @@ pub(super) fn pages(config: &Config) -> PagesSettings {
         ttl: cache.ttl.0,
         max_bytes: cache.max_size.0,
         max_memory_bytes: cache.max_memory.0,
-        ..PagesSettings::default()
+        keep_answers: u64::from(cache.ttl.0),
     }
 }
 

@@ -1,0 +1,99 @@
+//! Words in the pages that are cached.
+
+use axum::{Json, extract::State};
+use serde::Serialize;
+use utoipa::ToSchema;
+use utoipa_axum::{router::OpenApiRouter, routes};
+use weir_events::web::request::{AgentId, Hash256};
+use weir_processors::nexus;
+use weir_projections::web::content::{self, FoundRow};
+
+use super::whose;
+use crate::{
+    ask::{Params, bad_parameter},
+    auth::{By, needs::WebRead},
+    problem::Problem,
+    state::ApiState,
+    wait,
+};
+
+/// Pages of an answer when nobody says how many, and at most.
+const PAGE: (usize, usize) = (10, 50);
+/// The longest question, in characters.
+const MAX_WORDS_CHARS: usize = 500;
+
+/// The routes of the search.
+pub fn routes() -> OpenApiRouter<ApiState> {
+    OpenApiRouter::new().routes(routes!(search))
+}
+
+/// The pages that words were found in, the best first.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct FoundPages {
+    pages: Vec<FoundView>,
+}
+
+/// A page that words were found in.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct FoundView {
+    /// The address.
+    url: String,
+    /// What the page is called.
+    title: Option<String>,
+    /// Where the words are, in plain text; what was found stands between `**`.
+    snippet: String,
+    /// How well it fits; only to be compared with the others of this answer.
+    rank: f32,
+    /// The type of the content.
+    content_type: String,
+    /// The request that fetched it: its content is at `/api/web/requests/{id}/content`.
+    #[schema(value_type = String)]
+    request: Hash256,
+    /// The agent whose own it is, where it is not everybody's.
+    #[schema(value_type = Option<String>)]
+    owner: Option<AgentId>,
+    /// The cycle from which on it is not shown any more.
+    expires_at: u64,
+}
+
+impl From<FoundRow> for FoundView {
+    fn from(row: FoundRow) -> Self {
+        let FoundRow { url, title, snippet, rank, content_type, request, expires_at, .. } = row;
+        let owner = row.identity.owner;
+        Self { url, title, snippet, rank, content_type, request, owner, expires_at }
+    }
+}
+
+/// Looks for words in the pages that are cached
+///
+/// Everybody's pages, and those that are the named agent's own. Words are looked for in all their
+/// forms; `"…"` keeps them together, `or` and `-` mean what they do elsewhere. Pages that hold code, by
+/// a waiver, are not looked into.
+#[utoipa::path(
+    get, path = "/api/web/search", tag = "web", operation_id = "web_search",
+    params(
+        ("q" = String, Query, description = "The words: 1 to 500 characters"),
+        ("agent" = Option<String>, Query, description = "In this agent's own pages, too"),
+        ("limit" = Option<usize>, Query, description = "1 to 50, 10 by default"),
+        ("min_position" = Option<i64>, Query, description = "At least so new an answer"),
+    ),
+    responses((status = 200, description = "The pages", body = FoundPages)),
+)]
+async fn search(
+    State(state): State<ApiState>,
+    by: By<WebRead>,
+    mut params: Params,
+) -> Result<Json<FoundPages>, Problem> {
+    let words = params.take::<String>("q")?.unwrap_or_default();
+    let n_chars = words.trim().chars().count();
+    if n_chars == 0 || n_chars > MAX_WORDS_CHARS {
+        return Err(bad_parameter("q", format!("say words, 1 to {MAX_WORDS_CHARS} characters")));
+    }
+    let agent = whose(&by.principal, params.take("agent")?)?;
+    let limit = params.limit(PAGE.0, PAGE.1)?;
+    wait::projection(&state, "cache", &mut params).await?;
+    params.done()?;
+    let cycle = nexus::now(state.door()).await?.cycle;
+    let rows = content::search(state.database(), &words, agent.as_ref(), cycle, limit).await?;
+    Ok(Json(FoundPages { pages: rows.into_iter().map(FoundView::from).collect() }))
+}

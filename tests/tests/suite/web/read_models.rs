@@ -1,0 +1,369 @@
+//! What the read models of the gateway say of what agents did.
+
+use std::collections::BTreeSet;
+
+use weir_events::{
+    codec::EventSet,
+    nexus,
+    position::Position,
+    timestamp::Timestamp,
+    web::{
+        Event, QuotaExhausted,
+        request::{Cost, Hash256},
+    },
+};
+use weir_log::append::Outcome;
+use weir_projections::{
+    engine::Engine,
+    web::{
+        cache, reports,
+        request_log::{self, Filter, RequestState, Unsettled},
+    },
+};
+use weir_tests::{
+    database::{TestDatabase, TestLog, fresh},
+    deadline::PATIENCE,
+    events::facts,
+    process::{Process, options},
+    web::{
+        agent, asked, begun, blocked, completed, evicted, failed, hash, hit, shown, stored,
+        submitted,
+    },
+};
+
+const NAMES: [&str; 3] = ["request_log", "cache", "reports"];
+
+/// A log whose read models are kept.
+pub(super) struct Stage {
+    pub(super) database: TestDatabase,
+    pub(super) log: TestLog,
+    pub(super) asking: Engine,
+    worker: Process,
+}
+
+impl Stage {
+    pub(super) async fn new() -> Self {
+        let database = TestDatabase::create().await;
+        let log = database.log().await;
+        let all = weir_projections::all();
+        let kept = || all.iter().filter(|it| NAMES.contains(&it.name())).cloned().collect();
+        let asking = Engine::new(log.log.clone(), kept(), fresh(), options());
+        let worker = Process::start(&database, kept(), options()).await;
+        Self { database, log, asking, worker }
+    }
+
+    pub(super) async fn append<E: EventSet>(&self, events: &[E]) -> Position {
+        match self.log.log.append(facts("facts", events)).await.expect("append") {
+            Outcome::Appended(at) => at.last,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    pub(super) async fn reached(&self, position: Position) {
+        for name in NAMES {
+            self.asking.wait_for(name, position, PATIENCE).await.expect("it gets there");
+        }
+    }
+
+    async fn web(&self, events: &[Event]) {
+        let last = self.append(events).await;
+        self.reached(last).await;
+    }
+
+    async fn begin(&self, cycle: u64, after: Option<u64>) {
+        let event: nexus::Event = begun(cycle, after).into();
+        let last = self.append(&[event]).await;
+        self.reached(last).await;
+    }
+
+    async fn numbers(&self, query: &'static str) -> Vec<i64> {
+        let mut tx = self.log.log.database().begin().await.expect("begin");
+        let numbers = sqlx::query_scalar(query).fetch_all(&mut *tx).await.expect(query);
+        tx.commit().await.expect("commit");
+        numbers
+    }
+}
+
+#[tokio::test]
+async fn a_request_stands_in_the_log_as_it_came_and_as_it_ended() {
+    let stage = Stage::new().await;
+    let database = stage.log.log.database();
+    let (ann, bob) = (agent(1), agent(2));
+    let (first, second, third) = (asked(1, ann, 3), asked(2, ann, 3), asked(3, bob, 4));
+    // Bob chooses the id that Ann has chosen.
+    let same = weir_events::web::Asked { request: first.request, ..asked(9, bob, 4) };
+    stage
+        .web(&[
+            submitted(&first).into(),
+            completed(&first, hash(7), 2).into(),
+            submitted(&second).into(),
+            submitted(&third).into(),
+            failed(&third, Cost::FAILED).into(),
+            blocked(&same, Cost::NONE).into(),
+        ])
+        .await;
+    let all = request_log::list(database, &Filter::default(), None, 10).await.expect("rows");
+    let said: Vec<_> = all.iter().map(|row| (row.agent, row.state, row.position.0)).collect();
+    let wanted = [
+        (bob, RequestState::Blocked, 6),
+        (bob, RequestState::Failed, 4),
+        (ann, RequestState::Submitted, 3),
+        (ann, RequestState::Completed, 1),
+    ];
+    assert_eq!(said, wanted);
+    let done = &all[3];
+    assert_eq!((done.status_code, done.content, done.cost), (Some(200), Some(hash(7)), Cost::GET));
+    assert_eq!((done.strips_code, done.interaction.as_deref()), (Some(true), Some("rest-get")));
+    assert_eq!((done.tax, done.settled, done.epoch), (1, Some(Position(2)), Some(4)));
+    assert_eq!(done.filtered.as_ref().map(|it| it.code_blocks_removed), Some(2));
+    assert_eq!(
+        (done.host.as_str(), &done.hosts),
+        ("docs1.example", &vec!["docs1.example".to_owned()])
+    );
+    assert_eq!(all[1].error.as_ref().map(|error| error.code), Some(0x0703));
+    assert_eq!(all[0].domain.as_deref(), Some("evil.example"));
+    assert_eq!(request_log::find(database, &first.request, None).await.expect("rows").len(), 2);
+    let bobs = request_log::find(database, &first.request, Some(&bob)).await.expect("rows");
+    assert_eq!(bobs, all[..1]);
+
+    let of = |filter: Filter| async move {
+        let rows = request_log::list(database, &filter, None, 10).await.expect("rows");
+        rows.iter().map(|row| row.position.0).collect::<Vec<_>>()
+    };
+    assert_eq!(of(Filter { agent: Some(ann), ..Filter::default() }).await, [3, 1]);
+    assert_eq!(of(Filter { cycle: Some(4), ..Filter::default() }).await, [6, 4]);
+    let host = Some("docs2.example".to_owned());
+    assert_eq!(of(Filter { host, ..Filter::default() }).await, [3]);
+    let state = Some(RequestState::Failed);
+    assert_eq!(of(Filter { state, ..Filter::default() }).await, [4]);
+    let q = Some("PAGE/1".to_owned());
+    assert_eq!(of(Filter { q, ..Filter::default() }).await, [1]);
+    let q = Some("%".to_owned());
+    assert_eq!(of(Filter { q, ..Filter::default() }).await, [0; 0]);
+
+    let late = Timestamp::from_micros(9_000_000_000_000_000);
+    let open = request_log::unsettled(database, late, 10).await.expect("rows");
+    assert_eq!(open, [Unsettled { agent: ann, request: second.request, cycle: 3 }]);
+    assert_eq!(request_log::unsettled(database, Timestamp::EPOCH, 10).await.expect("rows"), []);
+    stage.worker.stop().await;
+}
+
+#[tokio::test]
+async fn a_request_that_was_too_early_and_came_again_ends_as_it_ended_at_last() {
+    let stage = Stage::new().await;
+    let early = asked(1, agent(1), 3);
+    stage.web(&[blocked(&early, Cost::NONE).into()]).await;
+    let again = weir_events::web::Asked { cycle: 4, tick: 1_030, ..early.clone() };
+    stage.web(&[submitted(&again).into(), completed(&again, hash(1), 0).into()]).await;
+    let rows = request_log::find(stage.log.log.database(), &early.request, None).await;
+    let rows = rows.expect("rows");
+    let [row] = &rows[..] else { panic!("{rows:?}") };
+    assert_eq!((row.state, row.error.as_ref()), (RequestState::Completed, None));
+    assert_eq!((row.cycle, row.created_at, row.position), (4, 1_030, Position(1)));
+    stage.worker.stop().await;
+}
+
+#[tokio::test]
+async fn addresses_of_any_length_are_kept() {
+    let stage = Stage::new().await;
+    let mut long = asked(1, agent(1), 3);
+    // Incompressible, so that no index gets away with it.
+    long.url = (0..125)
+        .map(hash)
+        .fold("https://a.example/".to_owned(), |url, hash| format!("{url}{hash}"));
+    let page = stored(&long, None, hash(1));
+    stage.web(&[submitted(&long).into(), page.clone().into()]).await;
+    let rows = request_log::find(stage.log.log.database(), &long.request, None).await;
+    assert_eq!(rows.expect("rows")[0].url, long.url);
+    let purge = cache::Purge::Url(long.url);
+    let found = cache::purgeable(stage.log.log.database(), &purge, 10).await.expect("rows");
+    assert_eq!(found, [cache::Identity::from(&page)]);
+    stage.worker.stop().await;
+}
+
+#[tokio::test]
+async fn the_cache_has_a_rendering_for_everybody_and_one_for_each_owner() {
+    let stage = Stage::new().await;
+    let database = stage.log.log.database();
+    let (ann, bob) = (agent(1), agent(2));
+    let page = asked(1, ann, 3);
+    let (everybodys, anns) = (stored(&page, None, hash(1)), stored(&page, Some(ann), hash(2)));
+    let plain = weir_events::web::WebCacheStored { variant: hash(5), ..everybodys.clone() };
+    stage.web(&[everybodys.clone().into(), anns.clone().into(), plain.into()]).await;
+    stage.web(&[hit(&everybodys, &page).into(), hit(&everybodys, &page).into()]).await;
+    let of = |agent| async move {
+        let rows = cache::find(database, &everybodys.key, &everybodys.variant, &agent).await;
+        let rows = rows.expect("rows").into_iter();
+        rows.map(|row| (row.content, row.n_hits)).collect::<BTreeSet<_>>()
+    };
+    assert_eq!(of(ann).await, BTreeSet::from([(hash(1), 2), (hash(2), 2)]));
+    let everybodys = stored(&page, None, hash(1));
+    let rows = cache::find(database, &everybodys.key, &everybodys.variant, &bob).await;
+    let rows = rows.expect("rows");
+    assert_eq!(rows.iter().map(|row| row.content).collect::<Vec<_>>(), [hash(1)]);
+    assert_eq!((rows[0].created_at, rows[0].expires_at), (3, 7));
+
+    assert_eq!(cache::expired(database, 6, 10).await.expect("rows").len(), 0);
+    assert_eq!(cache::expired(database, 7, 10).await.expect("rows").len(), 3);
+    // What was not used for longest goes first.
+    let beyond = cache::beyond(database, 20, 10).await.expect("rows");
+    assert_eq!(beyond.iter().map(|it| it.variant).collect::<Vec<_>>(), [hash(5)]);
+    // Stored again, it begins anew.
+    stage.web(&[evicted(&anns, 4).into(), stored(&page, None, hash(3)).into()]).await;
+    let rows = cache::find(database, &everybodys.key, &everybodys.variant, &ann).await;
+    let rows: Vec<_> = rows.expect("rows").iter().map(|row| (row.content, row.n_hits)).collect();
+    assert_eq!(rows, [(hash(3), 0)]);
+    assert_eq!(cache::totals(database).await.expect("totals").n_pages, 2);
+    stage.worker.stop().await;
+}
+
+/// What a few agents do in a few cycles, so that everything that can happen happens.
+fn busy() -> Vec<Event> {
+    (0..240)
+        .flat_map(|n: u64| -> Vec<Event> {
+            let who = agent(u8::try_from(n % 7 * n % 5).expect("an agent"));
+            let asked = asked(n, who, n / 60);
+            let admitted = submitted(&asked).into();
+            match n % 8 {
+                0 | 1 => vec![
+                    admitted,
+                    completed(&asked, hash(n), u32::from(n.is_multiple_of(3))).into(),
+                ],
+                2 => vec![shown(&asked, hash(n)).into()],
+                3 => vec![blocked(&asked, Cost::NONE).into()],
+                4 => vec![admitted, failed(&asked, Cost::FAILED).into()],
+                5 => vec![admitted, failed(&asked, Cost::NONE).into()],
+                6 => vec![admitted, blocked(&asked, Cost::FAILED).into()],
+                _ if n % 16 == 7 => vec![admitted],
+                _ => vec![admitted, shown(&asked, hash(n)).into()],
+            }
+        })
+        .collect()
+}
+
+/// Counted again from the log of requests, row by row: what of it the counters do not say.
+const RECOUNTED: [&str; 3] = [
+    "SELECT count(*) FROM (
+        SELECT cycle, count(*) AS n, count(*) FILTER (WHERE state = 'completed') AS n_completed,
+            count(*) FILTER (WHERE cached) AS n_cached, count(*) FILTER (WHERE blocked) AS n_blocked,
+            count(*) FILTER (WHERE state = 'failed') AS n_failed,
+            count(*) FILTER (WHERE code_blocks_removed > 0) AS n_stripped,
+            sum(tick_cost) AS ticks, sum(spark_cost) AS spark, sum(tax) AS tax
+        FROM portal.request_log GROUP BY cycle
+        EXCEPT ALL SELECT cycle, n_requests, n_completed, n_cached, n_blocked, n_failed, n_stripped,
+            ticks, spark, tax FROM portal.cycle_totals) AS wrong",
+    "SELECT count(*) FROM (
+        SELECT cycle, agent, count(*) AS n,
+            count(*) FILTER (WHERE strips_code IS NOT NULL AND NOT cached
+                AND (state IN ('submitted', 'completed') OR tick_cost > 0)) AS n_used,
+            count(*) FILTER (WHERE cached) AS n_cached, count(*) FILTER (WHERE blocked) AS n_blocked,
+            count(*) FILTER (WHERE state = 'failed') AS n_failed,
+            sum(tick_cost) AS ticks, sum(spark_cost) AS spark, sum(tax) AS tax
+        FROM portal.request_log GROUP BY cycle, agent
+        EXCEPT ALL SELECT cycle, agent, n_requests, n_used, n_cached, n_blocked, n_failed, ticks,
+            spark, tax FROM portal.cycle_agents) AS wrong",
+    "SELECT count(*) FROM (
+        SELECT cycle, host, count(*) AS n FROM (
+            SELECT cycle, id, agent, unnest(hosts) AS host FROM portal.request_log
+            UNION SELECT cycle, id, agent, host FROM portal.request_log WHERE cached) AS accessed
+        GROUP BY cycle, host
+        EXCEPT ALL SELECT cycle, host, n_requests FROM portal.cycle_hosts) AS wrong",
+];
+
+#[tokio::test]
+async fn counters_are_what_a_count_of_all_requests_gives() {
+    let stage = Stage::new().await;
+    let events = busy();
+    // In batches of odd sizes, so that requests begin in one and end in another.
+    for part in events.chunks(7) {
+        stage.append(part).await;
+    }
+    stage.reached(stage.log.log.head()).await;
+    for recount in RECOUNTED {
+        assert_eq!(stage.numbers(recount).await, [0], "{recount}");
+    }
+    let tables = ["cycle_totals", "cycle_agents", "cycle_hosts"];
+    assert_eq!(stage.numbers("SELECT count(*) FROM portal.cycle_totals").await, [4], "{tables:?}");
+    let so_far = reports::so_far(stage.log.log.database(), 2).await.expect("a report");
+    assert_eq!((so_far.cycle, so_far.total_requests), (2, 60));
+    assert_eq!(so_far.domains_accessed, ["docs0.example", "docs1.example", "docs2.example"]);
+    let asked: Vec<_> = so_far.top_users.iter().map(|user| user.requests).collect();
+    assert!(asked.is_sorted_by(|a, b| a >= b) && asked.iter().sum::<u64>() == 60, "{asked:?}");
+    let nothing = reports::so_far(stage.log.log.database(), 99).await.expect("a report");
+    assert_eq!((nothing.total_requests, nothing.cache_hit_rate.to_bits()), (0, 0));
+    stage.worker.stop().await;
+}
+
+#[tokio::test]
+async fn an_agent_has_used_what_has_left_and_its_quota_is_the_greatest_it_was_judged_by() {
+    let stage = Stage::new().await;
+    let database = stage.log.log.database();
+    let ann = agent(1);
+    let quota = |n, quota| {
+        let asked = asked(n, ann, 3);
+        weir_events::web::WebRequestSubmitted { quota, ..submitted(&asked) }
+    };
+    let exhausted = QuotaExhausted { agent: ann, cycle: 3, tick: 800, used: 2, max: 2 };
+    stage
+        .web(&[
+            quota(1, 7).into(),
+            completed(&asked(1, ann, 3), hash(1), 0).into(),
+            quota(2, 5).into(),
+            failed(&asked(2, ann, 3), Cost::NONE).into(),
+            quota(3, 5).into(),
+            exhausted.into(),
+            blocked(&asked(4, ann, 3), Cost::NONE).into(),
+        ])
+        .await;
+    stage.web(&[shown(&asked(5, ann, 4), hash(1)).into()]).await;
+    let rows = reports::quotas_of(database, &ann, None, 10).await.expect("rows");
+    let said: Vec<_> =
+        rows.iter().map(|r| (r.cycle, r.n_requests, r.n_used, r.quota, r.exhausted)).collect();
+    assert_eq!(said, [(4, 1, 0, 0, false), (3, 4, 2, 7, true)]);
+    let before = reports::quotas_of(database, &ann, Some(4), 10).await.expect("rows");
+    assert_eq!(before, rows[1..]);
+    assert_eq!(reports::quotas_in(database, 3, None, 10).await.expect("rows"), rows[1..]);
+    assert_eq!(reports::quotas_in(database, 3, Some(&ann), 10).await.expect("rows"), []);
+    stage.worker.stop().await;
+}
+
+/// What a log of these events says at the end of three cycles.
+async fn hashes(events: &[Event]) -> Vec<Hash256> {
+    let stage = Stage::new().await;
+    for (cycle, part) in (1..).zip(events.chunks(events.len().div_ceil(3))) {
+        stage.append(part).await;
+        stage.begin(cycle, (cycle > 1).then_some(cycle - 1)).await;
+    }
+    let rows = reports::list(stage.log.log.database(), None, 10).await.expect("rows");
+    for name in NAMES {
+        let report = stage.asking.check(name, |_| ()).await.expect("a report");
+        assert!(report.equal(), "{name}: {report:#?}");
+    }
+    stage.worker.stop().await;
+    rows.iter().rev().map(|row| row.state_hash).collect()
+}
+
+#[tokio::test]
+async fn the_state_hash_is_the_same_for_the_same_log_and_another_from_the_first_difference_on() {
+    let mut events = busy();
+    let page = asked(1, agent(1), 0);
+    events.insert(0, stored(&page, None, hash(1)).into());
+    let one = hashes(&events).await;
+    assert_eq!(one.len(), 3);
+    assert_eq!(hashes(&events).await, one);
+    // One more tick, in the middle.
+    let mut other = events.clone();
+    let rest = &mut other[events.len() / 2..];
+    let done = rest.iter_mut().find_map(|event| match event {
+        Event::WebRequestCompleted(done) => Some(done),
+        _ => None,
+    });
+    done.expect("an answer").cost.ticks += 1;
+    let other = hashes(&other).await;
+    assert_eq!(other[0], one[0]);
+    assert!(other[1] != one[1] && other[2] != one[2], "{other:?}");
+    // Another page in the cache.
+    events[0] = stored(&page, None, hash(2)).into();
+    let cached = hashes(&events).await;
+    assert!((0..3).all(|nth| cached[nth] != one[nth]), "{cached:?}");
+}
