@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 use crate::commands::{
-    cache, check, completions, config, dead_letters, doctor, down, events, explain, filter, holds,
-    init, migrate, mint, nexus, path, profiles, registry, replay, reserved, rules, serve, sources,
-    status, tail, token, verify, version, waivers, web,
+    agent, cache, check, completions, config, dead_letters, doctor, down, events, explain, filter,
+    holds, init, migrate, mint, nexus, path, profiles, registry, replay, reserved, rules, serve,
+    sources, status, tail, token, verify, version, waivers, web,
 };
 use crate::config::logging::LogFormat;
 use crate::exit;
@@ -116,6 +116,9 @@ pub(crate) enum Command {
     /// Issue, list and revoke tokens
     #[command(subcommand)]
     Token(token::TokenCommand),
+    /// Make keys for agents, register and revoke them, and sign in their names
+    #[command(subcommand)]
+    Agent(agent::AgentCommand),
     /// Say what becomes of a version of a package, and everything known for and against it
     Explain(explain::ExplainArgs),
     /// Say what becomes of everything that lock files and bills of materials name
@@ -143,9 +146,6 @@ pub(crate) enum Command {
     /// List, ask for, grant and revoke waivers: permissions to pass in spite of a rule or advisory
     #[command(subcommand)]
     Waivers(waivers::WaiversCommand),
-    /// Say which hosts agents reach, and see why
-    #[command(subcommand)]
-    Web(web::WebCommand),
     /// Compare versions as an ecosystem does
     #[command(subcommand)]
     Version(version::VersionCommand),
@@ -157,7 +157,7 @@ pub(crate) enum Command {
     /// See accounts, and grant spark
     #[command(subcommand)]
     Mint(mint::MintCommand),
-    /// See what agents asked of the outside, and what is cached of it
+    /// See what agents asked of the outside and what is cached of it, and say which hosts they reach
     #[command(subcommand)]
     Web(web::WebCommand),
     /// Read actor paths

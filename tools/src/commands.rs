@@ -1,5 +1,6 @@
 //! One file per command: what its words and flags are, and what it does.
 
+pub(crate) mod agent;
 pub(crate) mod cache;
 pub(crate) mod check;
 pub(crate) mod completions;
@@ -69,6 +70,7 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<Exit, Failure> 
         Command::DeadLetters(command) => dead_letters::run(context, &command),
         Command::Verify(args) => verify::run(context, &args),
         Command::Token(command) => token::run(context, &command),
+        Command::Agent(command) => agent::run(context, &command),
         Command::Explain(args) => explain::run(context, &args),
         Command::Check(args) => check::run(context, &args),
         Command::Cache(command) => cache::run(context, &command),
@@ -82,7 +84,6 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<Exit, Failure> 
         Command::Rules(command) => rules::run(context, &command),
         Command::Sources(args) => sources::run(context, &args),
         Command::Waivers(command) => waivers::run(context, &command),
-        Command::Web(command) => web::run(context, &command),
         Command::Version(command) => version::run(context, &command),
         Command::Filter(args) => filter::run(context, &args),
         Command::Path(command) => path::run(context, &command),

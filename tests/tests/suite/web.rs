@@ -1,0 +1,10 @@
+//! The web gateway: what agents may ask, what they see of pages, and what is kept of it.
+
+mod cache;
+mod command;
+mod corpus;
+mod portal;
+mod read_models;
+mod reports;
+mod rules;
+mod signing;
