@@ -102,6 +102,8 @@ events! {
         0x403b v 1 HoldAnswered,
         /// A token was let through to a file, and that counts against its quota.
         0x403d v 1 QuotaSpent,
+        /// A file of a version was delivered in full for the first time: the version is known here.
+        0x4040 v 1 FileDelivered,
     }
 }
 
@@ -251,6 +253,35 @@ pub struct PackageAllowed {
     /// The profile that who asked is bound by, whether there is such a profile or not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile: Option<String>,
+    /// What of it. `None` from a Weir that did not tell yet, which recorded no [`FileDelivered`] either.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub served: Option<Served>,
+}
+
+/// What of a file was let through.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Served {
+    /// All of it.
+    Whole,
+    /// A part of it.
+    Part,
+    /// What lies beside a file and tells of it.
+    Beside,
+}
+
+/// A file of a version was delivered in full, to its last byte. Recorded once for each version, or a few
+/// times where that was at once.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileDelivered {
+    /// The ecosystem.
+    pub ecosystem: Ecosystem,
+    /// The package, by its normalised name.
+    pub package: String,
+    /// The version, or `None` where the file's name does not tell; of an image the digest of its manifest.
+    pub version: Option<String>,
+    /// The file's name.
+    pub file: String,
 }
 
 /// What was said against a version.

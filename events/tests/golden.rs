@@ -20,8 +20,8 @@ use weir_events::{
     nexus::{self, ClockDriven, ClockSet, CycleStarted, EpochAdvanced, Pace},
     position::Position,
     registry::{
-        self, CacheEvicted, CachePurged, CacheStored, Ecosystem, EvictionCause, Mask,
-        MetadataFiltered, PackageAllowed, PackageBlocked, Rule, RuleAdded, RuleChanged,
+        self, CacheEvicted, CachePurged, CacheStored, Ecosystem, EvictionCause, FileDelivered,
+        Mask, MetadataFiltered, PackageAllowed, PackageBlocked, Rule, RuleAdded, RuleChanged,
         RuleRemoved, UpstreamRejected,
         advisory::{
             Advisory, AdvisoryChanged, AdvisoryPublished, AdvisoryWithdrawn, Affected, Class, End,
@@ -370,7 +370,7 @@ fn samples() -> Vec<codec::Encoded> {
         SparkReleased { account: ann, transfer, reserved: 4 }.into(),
     ];
     let source = "osv".to_owned();
-    let registry_events: [registry::Event; 34] = [
+    let registry_events: [registry::Event; 35] = [
         PackageAllowed {
             ecosystem,
             package: six.clone(),
@@ -383,6 +383,7 @@ fn samples() -> Vec<codec::Encoded> {
             warning: None,
             excuse: None,
             profile: None,
+            served: None,
         }
         .into(),
         PackageBlocked {
@@ -489,6 +490,13 @@ fn samples() -> Vec<codec::Encoded> {
             n_files: 2,
             size_bytes: 68_062,
             n_documents: 1,
+        }
+        .into(),
+        FileDelivered {
+            ecosystem,
+            package: "six".to_owned(),
+            version: Some("1.17.0".to_owned()),
+            file: "six-1.17.0.tar.gz".to_owned(),
         }
         .into(),
         DigestPinned {

@@ -19,6 +19,7 @@ pub mod download;
 pub mod gate;
 pub mod judging;
 pub mod keeper;
+pub mod known;
 pub mod ledger;
 pub mod lru;
 pub mod patience;
@@ -29,7 +30,6 @@ pub mod shelves;
 pub mod sightings;
 pub mod stats;
 pub mod tellings;
-pub mod used;
 pub mod what_if;
 mod written;
 

@@ -30,6 +30,7 @@ pub fn all() -> Vec<Arc<dyn Projection>> {
         Arc::new(registry::blocked_packages::BlockedPackages),
         Arc::new(registry::custom_rules::CustomRules),
         Arc::new(registry::downloads::Downloads),
+        Arc::new(registry::known_versions::KnownVersions),
         Arc::new(registry::seen_versions::SeenVersions),
         Arc::new(registry::sync_status::SyncStatus),
         Arc::new(registry::traffic::Traffic),

@@ -19,6 +19,7 @@ const VERSIONS: &[(&str, i32, &str)] = &[
     ("blocked_packages", 1, "e30166e7aa1855cc"),
     ("custom_rules", 1, "91dd26dffd5a07ac"),
     ("downloads", 1, "6b58895c04806d4d"),
+    ("known_versions", 1, "69d2bccc8509d33b"),
     ("seen_versions", 1, "df7f8697a33edb42"),
     ("sync_status", 1, "dd9bbf939bc96446"),
     ("traffic", 1, "f047d2f08f96b6e5"),

@@ -67,6 +67,7 @@ pub fn allowed(n: u64) -> Event {
         warning: None,
         excuse: None,
         profile: None,
+        served: None,
     };
     allowed.into()
 }

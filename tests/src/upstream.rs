@@ -86,6 +86,24 @@ impl Index {
         self.shared().files.insert(format!("/simple/{name}/"), lying);
     }
 
+    /// Publishes a project with one wheel, beside which its metadata lie.
+    pub fn wheel(&self, name: &str, version: &str) {
+        let file = format!("{name}-{version}-py3-none-any.whl");
+        let (body, metadata) = (content(&file), format!("Name: {name}\nVersion: {version}\n"));
+        let of = |bytes: &[u8]| json!({"sha256": hex::encode(Sha256::digest(bytes))});
+        let page = json!({"meta": {"api-version": "1.1"}, "name": name, "versions": [version],
+            "files": [{"filename": file, "url": format!("../../files/{file}"),
+                "size": body.len(), "hashes": of(&body), "core-metadata": of(metadata.as_bytes())}]});
+        let kind = "application/vnd.pypi.simple.v1+json";
+        for (path, kind, body) in [
+            (format!("/files/{file}"), "application/octet-stream", Bytes::from(body)),
+            (format!("/files/{file}.metadata"), "text/plain", Bytes::from(metadata)),
+            (format!("/simple/{name}/"), kind, Bytes::from(page.to_string())),
+        ] {
+            self.shared().files.insert(path, Lying { kind, body });
+        }
+    }
+
     /// How often something was asked for: `/simple/six/`, `/files/six-1.16.0.tar.gz`.
     pub fn asked(&self, path: &str) -> usize {
         self.shared().asked.iter().filter(|asked| *asked == path).count()

@@ -56,6 +56,12 @@ impl Known {
         self.answer.as_ref().map_or(self.hold.expires_at, |answer| answer.until)
     }
 
+    /// What the last person said.
+    #[must_use]
+    pub fn word(&self) -> Option<Word> {
+        self.answer.as_ref().map(|answer| answer.word)
+    }
+
     /// Whether it is the answer to a question of its token about its package.
     fn is_of(&self, ground: Ground, advisory: Option<&str>, version: Option<&str>) -> bool {
         let Hold { ground: own, advisory: about, version: of, .. } = &self.hold;

@@ -36,12 +36,6 @@ pub struct State {
 }
 
 impl State {
-    /// Whether no file was let through.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.digests.is_empty()
-    }
-
     /// The digest of a file, if it was let through.
     #[must_use]
     pub fn digest(&self, file: &str) -> Option<&str> {

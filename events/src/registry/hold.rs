@@ -12,9 +12,9 @@ pub const HOLDS: &str = "registry/holds";
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Ground {
-    /// Nothing of the package was ever let through here.
+    /// No file of the package was ever delivered here.
     NewPackage,
-    /// The version was never let through here.
+    /// No file of the version was ever delivered here; of an image, its manifest.
     NewVersion,
     /// An advisory warns of a vulnerability in it.
     Advisory,
@@ -54,9 +54,9 @@ pub struct Hold {
     pub ecosystem: Ecosystem,
     /// The package, by its normalised name.
     pub package: String,
-    /// The version, or `None` where the file's name does not tell.
+    /// The version, or `None` where the file's name does not tell; of an image that is new its digest.
     pub version: Option<String>,
-    /// The file that was asked for.
+    /// The file that was asked for; of an image its tag or digest.
     pub file: String,
     /// Why a person is asked.
     pub ground: Ground,

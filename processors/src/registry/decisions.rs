@@ -4,13 +4,27 @@ use weir_aggregates::registry::{
     dossier::Dossier,
     verdict::{self, Objection, Verdict},
 };
-use weir_events::registry::{Evidence, Excuse, Grounds, PackageAllowed, PackageBlocked};
+use weir_events::registry::{Evidence, Excuse, Grounds, PackageAllowed, PackageBlocked, Served};
 
-use super::gate::Artifact;
+use super::gate::{Artifact, Role};
+
+/// How much of a file is let through.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Extent {
+    /// All of it.
+    Whole,
+    /// A part of it.
+    Part,
+}
 
 /// A file is let through.
 #[must_use]
-pub fn allowed(artifact: &Artifact, dossier: &Dossier, verdict: &Verdict) -> PackageAllowed {
+pub fn allowed(
+    artifact: &Artifact,
+    dossier: &Dossier,
+    verdict: &Verdict,
+    extent: Extent,
+) -> PackageAllowed {
     PackageAllowed {
         ecosystem: dossier.ecosystem(),
         package: artifact.package.clone(),
@@ -29,6 +43,13 @@ pub fn allowed(artifact: &Artifact, dossier: &Dossier, verdict: &Verdict) -> Pac
             Verdict::Allow | Verdict::Warn(_) | Verdict::Advise(_) | Verdict::Block(_) => None,
         },
         profile: dossier.asked_under().map(str::to_owned),
+        served: Some(match (&artifact.role, extent) {
+            (Role::Beside, _) => Served::Beside,
+            (Role::File | Role::Manifest { .. } | Role::Blob { .. }, Extent::Part) => Served::Part,
+            (Role::File | Role::Manifest { .. } | Role::Blob { .. }, Extent::Whole) => {
+                Served::Whole
+            }
+        }),
     }
 }
 

@@ -3,6 +3,7 @@
 //! [`Voice`] that refuses.
 
 mod artifact;
+mod delivered;
 mod faults;
 mod file;
 mod holds;
@@ -16,7 +17,7 @@ mod verdict;
 
 use std::{marker::PhantomData, sync::Arc};
 
-pub use artifact::{Artifact, Part};
+pub use artifact::{Artifact, Part, Role};
 use http::{HeaderName, StatusCode};
 pub use list::{Changed, Listed};
 use uuid::Uuid;
@@ -29,6 +30,7 @@ use super::{
     asking::Asking,
     cache::ArtifactCache,
     download::{Bounds, Downloads},
+    known::Known,
     ledger::Ledger,
     patience::Patience,
     pins::{Pins, coming::Coming},
@@ -37,7 +39,6 @@ use super::{
     sightings::Sightings,
     stats::Counters,
     tellings::Tellings,
-    used::Used,
 };
 
 /// Where an answer stands in the log.
@@ -78,7 +79,7 @@ pub struct Gate<C, V> {
     pins: Pins,
     pins_coming: Coming,
     tellings: Tellings,
-    used: Used,
+    known: Known,
     patience: Patience,
     lifecycle: Lifecycle,
     instance: Uuid,
@@ -108,7 +109,7 @@ impl<C: ArtifactCache, V: Voice> Gate<C, V> {
             pins: Pins::default(),
             pins_coming: Coming::default(),
             tellings: Tellings::default(),
-            used: Used::default(),
+            known: Known::default(),
             patience,
             lifecycle: lifecycle.clone(),
             voice: PhantomData,

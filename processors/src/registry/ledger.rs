@@ -19,7 +19,7 @@ use weir_aggregates::{
 use weir_events::{
     position::Position,
     registry::{
-        Ecosystem, Event, MetadataFiltered, PackageAllowed,
+        Ecosystem, Event, FileDelivered, MetadataFiltered, PackageAllowed,
         hold::{HOLDS, Hold},
         profile::{Quota, quota_stream},
     },
@@ -27,7 +27,7 @@ use weir_events::{
     timestamp::Timestamp,
 };
 use weir_log::{append::AppendFault, idempotency::CommandKey};
-use weir_projections::{query::QueryFault, registry::downloads};
+use weir_projections::{query::QueryFault, registry::known_versions};
 
 use super::lru::Lru;
 use crate::{
@@ -282,30 +282,52 @@ impl Ledger {
         }
     }
 
-    /// Whether anything of a package, or of one of its versions, was ever let through to anybody. What
-    /// the read model has not seen yet counts as new.
-    pub async fn is_known(
-        &self,
-        package: &str,
-        version: Option<&str>,
-    ) -> Result<bool, LedgerFault> {
+    /// Whether anything of a package is known: delivered in full to anybody. What the read model has not
+    /// seen yet counts as new.
+    pub async fn is_known(&self, package: &str) -> Result<bool, LedgerFault> {
         match &self.book {
             Book::Door(door) => {
                 let database = door.log().database();
-                Ok(downloads::is_known(database, self.ecosystem, package, version).await?)
+                Ok(known_versions::is_known(database, self.ecosystem, package).await?)
             }
             #[cfg(test)]
-            Book::Memory(events, _) => {
-                let is_it = |event: &Event| match event {
-                    Event::PackageAllowed(allowed) => {
-                        allowed.package == package
-                            && version.is_none_or(|it| allowed.version.as_deref() == Some(it))
-                    }
-                    _ => false,
-                };
-                Ok(locked(events).as_ref().ok_or_else(broken)?.iter().any(is_it))
+            Book::Memory(_, _) => Ok(testing::known(&locked(&self.pinned), package, |_| true)),
+        }
+    }
+
+    /// Whether any of these versions of a package is; the empty one is that which no file's name tells.
+    pub async fn any_is_known(
+        &self,
+        package: &str,
+        versions: &[&str],
+    ) -> Result<bool, LedgerFault> {
+        match &self.book {
+            Book::Door(door) => {
+                let (database, ecosystem) = (door.log().database(), self.ecosystem);
+                Ok(known_versions::any_is_known(database, ecosystem, package, versions).await?)
+            }
+            #[cfg(test)]
+            Book::Memory(_, _) => {
+                let is_it = |version: &str| versions.contains(&version);
+                Ok(testing::known(&locked(&self.pinned), package, is_it))
             }
         }
+    }
+
+    /// Records that a file was delivered in full.
+    pub async fn delivered(
+        &self,
+        delivered: FileDelivered,
+        caller: &Caller,
+    ) -> Result<(), LedgerFault> {
+        match &self.book {
+            Book::Door(door) => {
+                door.record(self.stream()?, &[Event::from(delivered)], caller).await?;
+            }
+            #[cfg(test)]
+            Book::Memory(_, _) => locked(&self.pinned).push(delivered.into()),
+        }
+        Ok(())
     }
 
     /// Asks a person, unless the same was asked, and says what there is of it now.
@@ -343,16 +365,6 @@ impl Ledger {
         };
         // Gone only where its time was over in this moment.
         state.same(&hold, now).cloned().ok_or_else(|| busy().into())
-    }
-
-    /// Whether a file of a package, given by its normalised name, was pinned.
-    pub async fn has_pinned(&self, package: &str) -> Result<bool, LedgerFault> {
-        let stream = pins::stream(self.ecosystem, package)?;
-        match &self.book {
-            Book::Door(door) => Ok(!door.load::<Pinning>(&stream).await?.0.is_empty()),
-            #[cfg(test)]
-            Book::Memory(_, _) => Ok(testing::has_pinned(&locked(&self.pinned), package)),
-        }
     }
 
     /// Records what is told of a file, where that is news.
@@ -511,11 +523,15 @@ mod testing {
         fold::<Pinning>(events.iter().filter(ours))
     }
 
-    /// Whether a file of a package was pinned.
-    pub(super) fn has_pinned(events: &[Event], package: &str) -> bool {
-        let ours =
-            |event: &Event| matches!(event, Event::DigestPinned(it) if it.package == package);
-        events.iter().any(ours)
+    /// Whether a file of one of these versions was delivered.
+    pub(super) fn known(events: &[Event], package: &str, is_it: impl Fn(&str) -> bool) -> bool {
+        let known = |event: &Event| match event {
+            Event::FileDelivered(it) => {
+                it.package == package && is_it(it.version.as_deref().unwrap_or_default())
+            }
+            _ => false,
+        };
+        events.iter().any(known)
     }
 
     /// What was told of a package's files.

@@ -38,22 +38,6 @@ pub struct FileRow {
     pub file: String,
 }
 
-const KNOWN: &str = "
-    SELECT EXISTS (SELECT FROM registry.downloaded_files
-        WHERE ecosystem = $1 AND package = $2 AND ($3::text IS NULL OR version = $3)) AS known";
-
-/// Whether anybody was ever let through to anything of a package, or of one of its versions.
-pub async fn is_known(
-    database: &Database,
-    ecosystem: Ecosystem,
-    package: &str,
-    version: Option<&str>,
-) -> Result<bool, QueryFault> {
-    let query = sqlx::query(KNOWN).bind(ecosystem.as_str()).bind(package).bind(version);
-    let rows = query::rows(database, FILES, query, |row| row.try_get("known")).await?;
-    Ok(rows.into_iter().any(|known: bool| known))
-}
-
 const LIST_FILES: &str = "
     SELECT package, version, file FROM registry.downloaded_files
     WHERE ecosystem = $1 AND package = ANY ($2) AND (package, version, file) > ($3, $4, $5)

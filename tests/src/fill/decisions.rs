@@ -142,6 +142,7 @@ fn download(of: u64, version: u64) -> Event {
         warning: None,
         excuse: None,
         profile: None,
+        served: None,
     };
     allowed.into()
 }

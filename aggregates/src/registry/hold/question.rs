@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use weir_events::registry::{
-    Ecosystem, Mask,
+    Mask,
     advisory::Class,
     hold::{Ground, HoldAnswered, Word},
     policy::Mode,
@@ -12,7 +12,7 @@ use weir_events::registry::{
 use super::Known;
 use crate::registry::{
     dossier::Dossier,
-    verdict::{Candidate, HOLD, Objection, Verdict},
+    verdict::{HOLD, Objection, Verdict},
     waiver::CompiledWaiver,
 };
 
@@ -54,7 +54,7 @@ impl Question {
 impl Dossier {
     /// What the profile of who asks has a person answer, where a version was judged so.
     #[must_use]
-    pub fn questions(&self, candidate: &Candidate<'_>, verdict: &Verdict) -> Vec<Question> {
+    pub fn questions(&self, verdict: &Verdict) -> Vec<Question> {
         let grounds = self.profile().map_or(&[][..], |profile| &profile.hold);
         if grounds.is_empty() || self.own().mode == Mode::Audit {
             return Vec::new();
@@ -71,24 +71,17 @@ impl Dossier {
                 asked.into_iter().collect()
             }
             Verdict::Allow | Verdict::Excused(_) | Verdict::Warn(_) | Verdict::Advise(_) => {
-                // What is behind a tag has digests: those are not versions that anybody chose.
-                let named = self.ecosystem != Ecosystem::Docker
-                    || candidate.version.is_none_or(|version| !version.to_string().contains(':'));
                 let new = [Ground::NewPackage, Ground::NewVersion].into_iter();
-                new.filter(|ground| has(ground) && (*ground == Ground::NewPackage || named))
-                    .map(|ground| Question { ground, objection: None })
-                    .collect()
+                new.filter(has).map(|ground| Question { ground, objection: None }).collect()
             }
         }
     }
 
     /// The hold that asks a question of a version, and counts.
     #[must_use]
-    pub fn hold(&self, question: &Question, candidate: &Candidate<'_>) -> Option<&Known> {
-        let version = candidate.version.map(ToString::to_string);
+    pub fn hold(&self, question: &Question, version: Option<&str>) -> Option<&Known> {
         let is_it = |known: &&Known| {
-            known.until() > self.now
-                && known.is_of(question.ground, question.advisory(), version.as_deref())
+            known.until() > self.now && known.is_of(question.ground, question.advisory(), version)
         };
         self.holds.iter().find(is_it)
     }

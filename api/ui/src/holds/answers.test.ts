@@ -22,7 +22,7 @@ it("shows who waits longest first, and the last answer first", () => {
 });
 
 it("says why a person is asked, also for a ground of a newer server", () => {
-  expect(askedBecause(hold("1", "pending"))).toMatch("ever let through");
+  expect(askedBecause(hold("1", "pending"))).toMatch("ever delivered");
   expect(askedBecause(hold("1", "pending", { ground: "advisory", advisory: "GHSA-1" }))).toBe("GHSA-1 warns of it");
   expect(askedBecause(hold("1", "pending", { ground: "new-owner" }))).toBe("new-owner");
 });

@@ -4,8 +4,8 @@ import type { Hold } from "../api/holds";
 import { may, type Session } from "../api/session";
 
 const GROUNDS: Record<string, string> = {
-  "new-package": "nothing of this package was ever let through here",
-  "new-version": "this version was never let through here",
+  "new-package": "nothing of this package was ever delivered here",
+  "new-version": "nothing of this version was ever delivered here",
   advisory: "an advisory warns of it",
 };
 

@@ -26,7 +26,7 @@ use crate::{
         canary,
         documents::{DocumentsFault, Keeping, Open},
         download::{Shape, Wanted},
-        gate::{Artifact, Gate, LIST, Listed, Otherwise, Plain},
+        gate::{Artifact, Gate, LIST, Listed, Otherwise, Plain, Role},
         sightings::There,
     },
 };
@@ -189,6 +189,7 @@ fn artifact(
         package: name.normalised(),
         version: Some(line.version.clone()),
         told: None,
+        role: Role::File,
         published_at: line.published_at,
         part: None,
         file: file_name(&line.spelling, version),

@@ -102,6 +102,27 @@ impl Kin {
         self.all().standing(name, digest, passes, MAX_DEPTH)
     }
 
+    /// The indexes that a manifest stands in, and those that they stand in: the outermost first.
+    pub fn within(&self, name: &Name, digest: Digest) -> Vec<Digest> {
+        let mut all = self.all();
+        let (mut found, mut layer) = (Vec::new(), BTreeSet::from([digest]));
+        for _ in 0..MAX_DEPTH {
+            let mut above = BTreeSet::new();
+            for digest in layer {
+                above.extend(
+                    all.manifests
+                        .get(&(name.clone(), digest))
+                        .into_iter()
+                        .flat_map(|seen| seen.indexes.iter().copied()),
+                );
+            }
+            layer = above.into_iter().filter(|it| *it != digest && !found.contains(it)).collect();
+            found.extend(layer.iter().copied().take(MAX_WAYS - found.len().min(MAX_WAYS)));
+        }
+        found.reverse();
+        found
+    }
+
     /// The manifests that name a blob, with the size each says it has.
     pub fn named_by(&self, name: &Name, blob: Digest) -> BTreeMap<Digest, u64> {
         self.all().blobs.get(&(name.clone(), blob)).cloned().unwrap_or_default()
@@ -190,6 +211,8 @@ mod tests {
         let refused = Reference::Digest(child);
         assert_eq!(kin.standing(&name, index, &but(refused.clone())), Standing::Passes(by(&bad)));
         assert_eq!(kin.standing(&name, child, &but(refused.clone())), Standing::Refused(refused));
+        assert_eq!(kin.within(&name, child), [index]);
+        assert!(kin.within(&name, index).is_empty() && kin.within(&name, other).is_empty());
         // Another way to it that is open.
         kin.learn(&name, other, Some(&good), &of(&[child], &[]));
         assert_eq!(kin.standing(&name, child, &but(by(&bad))), Standing::Passes(by(&good)));
@@ -205,5 +228,6 @@ mod tests {
         kin.learn(&name, a, None, &of(&[b], &[]));
         kin.learn(&name, b, None, &of(&[a], &[]));
         assert!(matches!(kin.standing(&name, a, &|_| true), Standing::Refused(_)));
+        assert_eq!(kin.within(&name, a), [b]);
     }
 }

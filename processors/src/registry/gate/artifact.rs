@@ -6,7 +6,10 @@ use weir_aggregates::registry::{
     verdict::{Candidate, FileTimes},
     version::Version,
 };
-use weir_events::timestamp::Timestamp;
+use weir_events::{
+    registry::{Ecosystem, FileDelivered},
+    timestamp::Timestamp,
+};
 
 use crate::registry::{answer::Answer, download::Wanted};
 
@@ -23,10 +26,35 @@ pub struct Artifact {
     pub part: Option<Part>,
     /// What its list tells of it beside that, where it was looked at.
     pub told: Option<Told>,
+    /// What it is of its version.
+    pub role: Role,
     /// The file's name.
     pub file: String,
     /// Where it comes from.
     pub wanted: Wanted,
+}
+
+/// What an artifact is of its version, for who has to be asked before it passes, and what is known once
+/// it was delivered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Role {
+    /// A file of it: who has that, has the version.
+    File,
+    /// What tells of a version beside its files: nobody is asked for its sake, and nothing known by it.
+    Beside,
+    /// The manifest of an image. What an image is, its digest says and no tag; what stands in an index is
+    /// as good as the index.
+    Manifest {
+        /// Its digest.
+        digest: String,
+        /// Those of the indexes that it is seen to stand in, the outermost first.
+        within: Vec<String>,
+    },
+    /// A blob, as good as any of the images that name it.
+    Blob {
+        /// Their digests and those of their indexes, the outermost first.
+        within: Vec<String>,
+    },
 }
 
 /// One of the files that a version consists of.
@@ -44,6 +72,37 @@ impl Artifact {
         let tag = self.wanted.sha256.map(hex::encode).or_else(promise);
         let tag = tag.or_else(|| self.wanted.shape.tag())?;
         HeaderValue::try_from(format!("\"{tag}\"")).ok()
+    }
+
+    /// The versions by any of which it may be known and asked for, the first one to ask for first; `None`
+    /// where nothing tells.
+    pub(super) fn versions(&self) -> Vec<Option<String>> {
+        match &self.role {
+            Role::File | Role::Beside => vec![self.version.as_ref().map(ToString::to_string)],
+            Role::Manifest { digest, within } => {
+                within.iter().chain([digest]).cloned().map(Some).collect()
+            }
+            Role::Blob { within } => within.iter().cloned().map(Some).collect(),
+        }
+    }
+
+    /// What is known once it was delivered in full.
+    pub(super) fn delivery(&self, ecosystem: Ecosystem) -> Option<FileDelivered> {
+        let version = match &self.role {
+            Role::File => self.version.as_ref().map(ToString::to_string),
+            Role::Manifest { digest, .. } => Some(digest.clone()),
+            Role::Beside | Role::Blob { .. } => return None,
+        };
+        let (package, file) = (self.package.clone(), self.file.clone());
+        Some(FileDelivered { ecosystem, package, version, file })
+    }
+
+    /// What it was asked for as, in words for a person: an image by its tag, where it was one.
+    pub(super) fn asked_as(&self) -> String {
+        match (&self.role, &self.version) {
+            (Role::Manifest { .. }, Some(reference)) => reference.to_string(),
+            _ => self.file.clone(),
+        }
     }
 
     /// As it is judged.

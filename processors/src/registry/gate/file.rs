@@ -1,6 +1,6 @@
 //! Files: let through whole or in part, with their decision in the log first.
 
-use std::sync::Arc;
+use std::{ops::Range, sync::Arc};
 
 use futures_util::StreamExt as _;
 use http::{
@@ -19,6 +19,7 @@ use crate::{
         answer::{Answer, Body},
         asking::Asking,
         cache::ArtifactCache,
+        decisions::Extent,
         download::read,
         pins::Standing,
     },
@@ -82,21 +83,28 @@ impl<C: ArtifactCache, V: Voice> Gate<C, V> {
         };
         let wanted = range.as_ref().map(|(range, _)| range.end - range.start).or(size);
         let bytes = wanted.unwrap_or(0);
-        let position = self.let_through(artifact, &now, &verdict, bytes, asking, caller).await?;
+        let is_all = |(range, size): &(Range<u64>, u64)| range.start == 0 && range.end == *size;
+        let extent = if range.as_ref().is_none_or(is_all) { Extent::Whole } else { Extent::Part };
+        let costs = (extent, bytes);
+        let position = self.let_through(artifact, &now, &verdict, costs, asking, caller).await?;
         if standing == Standing::Unpinned {
             self.pin_when_whole(artifact, &opened, caller);
         }
         let content_type = artifact.wanted.content_type;
         let answer = match range {
             None => {
-                let body = Body::Stream(read(opened, None).boxed());
+                let body = self.whole(read(opened, None), size, artifact, caller);
                 Answer::stream(StatusCode::OK, content_type, size, body)
             }
             Some((range, size)) => {
                 let length = range.end - range.start;
                 let told = format!("bytes {}-{}/{size}", range.start, range.end - 1);
                 let told = HeaderValue::try_from(told).map_err(|_| Self::unsatisfiable(size))?;
-                let body = Body::Stream(read(opened, Some(range)).boxed());
+                let pieces = read(opened, Some(range));
+                let body = match extent {
+                    Extent::Whole => self.whole(pieces, Some(size), artifact, caller),
+                    Extent::Part => Body::Stream(pieces.boxed()),
+                };
                 Answer::stream(StatusCode::PARTIAL_CONTENT, content_type, Some(length), body)
                     .with(CONTENT_RANGE, told)
             }

@@ -47,7 +47,7 @@ impl<C: ArtifactCache, V: Voice> Gate<C, V> {
         if !dossier.warns_of_name() {
             return Ok(dossier);
         }
-        let used = self.used.is_used(&self.ledger, package).await;
+        let used = self.known.package(&self.ledger, package).await;
         let used = used.map_err(|fault| Self::unrecorded(&fault))?;
         Ok(if used { Arc::new(Dossier::clone(&dossier).used_here()) } else { dossier })
     }

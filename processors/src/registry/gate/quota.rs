@@ -11,7 +11,11 @@ use super::{Artifact, Gate, Otherwise, POSITION, Voice};
 use crate::{
     caller::Caller,
     registry::{
-        asking::Asking, cache::ArtifactCache, decisions, download::Opened, ledger::SpendFault,
+        asking::Asking,
+        cache::ArtifactCache,
+        decisions::{self, Extent},
+        download::Opened,
+        ledger::SpendFault,
         stats::Count,
     },
 };
@@ -37,12 +41,12 @@ impl<C: ArtifactCache, V: Voice> Gate<C, V> {
         artifact: &Artifact,
         dossier: &Dossier,
         verdict: &Verdict,
-        bytes: u64,
+        (extent, bytes): (Extent, u64),
         asking: &Asking,
         caller: &Caller,
     ) -> Result<Position, Otherwise> {
         let quota = dossier.profile().map(|profile| profile.quota).unwrap_or_default();
-        let allowed = decisions::allowed(artifact, dossier, verdict);
+        let allowed = decisions::allowed(artifact, dossier, verdict, extent);
         if quota.is_none() {
             let position = self.ledger.record(allowed, caller).await;
             return position.map_err(|fault| Self::unrecorded(&fault));

@@ -61,9 +61,7 @@ impl<C: ArtifactCache, V: Voice> Gate<C, V> {
         I: Future<Output = Option<String>> + Send,
     {
         let judged = Judged::by(Arc::clone(dossier), artifact);
-        // To ask whether a file is there is no question to a person yet.
-        let judged =
-            if asking.head { judged } else { self.asked(judged, artifact, asking, caller).await? };
+        let judged = self.asked(judged, artifact, asking, caller).await?;
         let Judged { verdict, dossier } = &judged;
         self.passing(verdict, artifact, dossier, asking, caller, instead).await?;
         Ok(judged)

@@ -28,7 +28,7 @@ use crate::{
         cache::ArtifactCache,
         documents::{DocumentsFault, Open},
         download::{Shape, Sum, Wanted},
-        gate::{Artifact, Gate, LIST, Listed, Otherwise, Plain},
+        gate::{Artifact, Gate, LIST, Listed, Otherwise, Plain, Role},
         sightings::There,
     },
 };
@@ -299,6 +299,7 @@ fn artifact(
         package: module.to_string(),
         version: Some(version.version()),
         told: None,
+        role: if kind == "zip" { Role::File } else { Role::Beside },
         published_at: info.time,
         part: None,
         file: format!("{version}.{kind}"),

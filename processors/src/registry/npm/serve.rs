@@ -36,7 +36,7 @@ use crate::{
         cache::{ArtifactCache, CacheKey},
         documents::{Documents, Keeping, Open},
         download::{Shape, Wanted},
-        gate::{Artifact, Gate, LIST, Listed, Otherwise, Voice as _},
+        gate::{Artifact, Gate, LIST, Listed, Otherwise, Role, Voice as _},
         ledger::List,
         renderings::Rendering,
         stats::Count,
@@ -387,5 +387,6 @@ fn artifact(
     let version = Some(release.version.clone());
     let published_at = release.published_at;
     let file = release.file.to_string();
-    Some(Artifact { package, version, published_at, part: None, told: None, file, wanted })
+    let (part, told, role) = (None, None, Role::File);
+    Some(Artifact { package, version, published_at, part, told, role, file, wanted })
 }

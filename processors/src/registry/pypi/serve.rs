@@ -21,7 +21,7 @@ use crate::{
         cache::{ArtifactCache, CacheKey},
         documents::{Documents, Keeping, Open},
         download::{DownloadFault, Shape, Wanted, read},
-        gate::{Artifact, Gate, LIST, Listed, Otherwise, Part, Plain},
+        gate::{Artifact, Gate, LIST, Listed, Otherwise, Part, Plain, Role},
     },
 };
 
@@ -145,11 +145,13 @@ impl<C: ArtifactCache> Pypi<C> {
                     file: file.filename.to_string(),
                     times: open.document.times(file),
                 });
+                let listed = open.document.file(filename).is_some();
                 let artifact = Artifact {
                     package: project.to_string(),
                     published_at,
                     part,
                     told: None,
+                    role: if listed { Role::File } else { Role::Beside },
                     version,
                     file: filename.to_string(),
                     wanted,

@@ -38,6 +38,7 @@ fn allowed(package: &str, version: &str) -> Event {
         warning: None,
         excuse: None,
         profile: None,
+        served: None,
     };
     allowed.into()
 }

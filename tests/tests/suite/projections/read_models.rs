@@ -182,6 +182,7 @@ async fn traffic_is_counted_by_hour_and_ecosystem_and_by_day_and_package() {
         warning: None,
         excuse: None,
         profile: None,
+        served: None,
     };
     let mut events: Vec<registry::Event> = (0..7).map(allowed).collect();
     events.extend((0..4).map(blocked));

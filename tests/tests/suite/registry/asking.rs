@@ -2,13 +2,16 @@
 
 use futures_util::future::join_all;
 use serde_json::{Value, json};
+use weir_events::registry::Ecosystem;
 use weir_tests::{
+    advisories::advisory,
+    deadline,
     upstream::Index,
     weir::{Client, Part, Place, Weir},
 };
 
 use super::{
-    profiles::{issue, set},
+    profiles::{events, issue, set},
     said,
 };
 
@@ -90,4 +93,102 @@ async fn of_two_persons_who_contradict_each_other_at_once_one_is_told_so() {
     assert!(replaced.status.success(), "{}", said(&replaced));
     let status = if other == "allow" { 200 } else { 403 };
     robot.get(&file("six", "1.0")).await.has(status);
+}
+
+/// Where a wheel is.
+fn wheel(project: &str, version: &str) -> String {
+    format!("/pypi/files/{project}/{project}-{version}-py3-none-any.whl")
+}
+
+async fn head(client: &Client, path: &str) -> u16 {
+    client.send("HEAD", path, &[], None).await.expect("an answer").status
+}
+
+/// Once, the metadata that a resolver reads of each version asked a person, and HEAD answered 200 before
+/// and after a denial.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_only_looked_at_asks_nobody_and_hears_what_was_said() {
+    let index = Index::start().await;
+    index.wheel("six", "1.0");
+    let (_place, weir, robot) = held(&index, &["new-version"]).await;
+    let (file, beside) = (wheel("six", "1.0"), format!("{}.metadata", wheel("six", "1.0")));
+    robot.get(&beside).await.has(200);
+    assert_eq!(head(&robot, &file).await, 200);
+    assert_eq!(head(&robot, &beside).await, 200);
+    assert_eq!(pending(&weir.client).await, Vec::<Value>::new(), "nobody is asked");
+
+    // What delivers the file asks. A resolver goes on reading meanwhile.
+    robot.get(&file).await.has(403);
+    let hold = pending(&weir.client).await[0]["id"].as_str().expect("its id").to_owned();
+    assert_eq!(head(&robot, &file).await, 403);
+    robot.get(&beside).await.has(200);
+
+    let answer = async |word: &str| {
+        let body = json!({"reason": "looked at it", "hours": 24, "replace": true});
+        weir.client.post(&format!("/api/registry/holds/{hold}/{word}"), &body).await.has(204);
+    };
+    answer("deny").await;
+    for path in [&file, &beside] {
+        assert_eq!(head(&robot, path).await, 403, "{path}");
+        let refused = robot.get(path).await.expect(403);
+        assert!(refused.body.contains("said no: looked at it"), "{path}: {}", refused.body);
+    }
+    answer("allow").await;
+    for path in [&beside, &file] {
+        assert_eq!(head(&robot, path).await, 200, "{path}");
+        robot.get(path).await.has(200);
+    }
+    assert_eq!(events(&weir.client, "PackageRequested").await.len(), 1);
+}
+
+/// Once, a resolver that could not read what an advisory warns of never came to ask for it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_an_advisory_warns_of_is_told_of_and_asked_about_at_the_file() {
+    let index = Index::start().await;
+    index.wheel("six", "1.0");
+    let (place, weir, robot) = held(&index, &["advisory"]).await;
+    let warned = advisory(Ecosystem::Pypi, "GHSA-2222-2222-2222", "six", "1.0", None);
+    weir.client.judges_by(place.publish(&warned).await).await;
+    let (file, beside) = (wheel("six", "1.0"), format!("{}.metadata", wheel("six", "1.0")));
+    let told = robot.get(&beside).await.expect(200);
+    assert!(told.header("warning").is_some_and(|it| it.contains("GHSA-2222")), "{told:?}");
+    assert_eq!(pending(&weir.client).await.len(), 0);
+    // Nobody answers for who is not asked about.
+    weir.client.get(&beside).await.has(403);
+    robot.get(&file).await.has(403);
+    let asked = pending(&weir.client).await;
+    assert_eq!((asked.len(), &asked[0]["file"]), (1, &json!("six-1.0-py3-none-any.whl")));
+}
+
+/// Once, whatever was let through made a version known: its metadata, a part of a file, or one that
+/// broke off.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_version_is_known_once_a_file_of_it_was_delivered_to_its_last_byte() {
+    let index = Index::start().await;
+    index.wheel("six", "1.0");
+    let (_place, weir, robot) = held(&index, &["new-package", "new-version"]).await;
+    let (second, _) = issue(&weir, "robot 2", &["registry:pypi"], "agent").await;
+    let (file, beside) = (wheel("six", "1.0"), format!("{}.metadata", wheel("six", "1.0")));
+    weir.client.get(&beside).await.has(200);
+    let gate = index.hold();
+    let mut broken = weir.client.request("GET", &file, &[]).send().await.expect("an answer");
+    assert!(broken.chunk().await.expect("a piece").is_some());
+    drop(broken);
+    gate.add_permits(9);
+    let part = [("range", "bytes=0-9")];
+    let part = weir.client.send("GET", &file, &part, None).await.expect("an answer").expect(206);
+    weir.client.reaches("downloads", part.position()).await;
+    robot.get(&file).await.has(403);
+    let delivered = events(&weir.client, "FileDelivered").await;
+    assert!(delivered.is_empty(), "{delivered:?}");
+
+    weir.client.get(&file).await.has(200);
+    deadline::until("it is known", async || {
+        let status = second.get(&file).await.status;
+        if status == 200 { Ok(()) } else { Err(status) }
+    })
+    .await;
+    let delivered = events(&weir.client, "FileDelivered").await;
+    assert_eq!(delivered.len(), 1, "{delivered:?}");
+    assert_eq!(delivered[0]["payload"]["version"], json!("1.0"));
 }

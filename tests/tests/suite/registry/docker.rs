@@ -1,5 +1,7 @@
 //! Real skopeo, in front of a real registry on this machine.
 
+mod held;
+
 use std::{
     fs,
     path::{Path, PathBuf},

@@ -59,7 +59,7 @@ async fn a_new_package_waits_for_a_person_and_passes_everywhere_within_a_second(
     );
     let hold = id(&pending[0]);
     assert!(said(&held).contains(&hold), "{}", said(&held));
-    // Once, however often and wherever it is asked; and to ask whether a file is there is no question.
+    // Once, however often and wherever it is asked; and who only looks is told the same.
     for client in [&robot, &robot.at(&other.url)] {
         deadline::until("it is held", async || {
             let refused = client.get(&wheel).await;
@@ -70,7 +70,7 @@ async fn a_new_package_waits_for_a_person_and_passes_everywhere_within_a_second(
             }
         })
         .await;
-        client.send("HEAD", &wheel, &[], None).await.expect("an answer").has(200);
+        client.send("HEAD", &wheel, &[], None).await.expect("an answer").has(403);
     }
     assert_eq!(events(&weir.client, "PackageRequested").await.len(), 1);
     // Neither the agent nor another token of its name answers.

@@ -13,7 +13,7 @@ use crate::registry::{
         voice::error,
     },
     download::{Shape, Wanted},
-    gate::{Artifact, Otherwise},
+    gate::{Artifact, Otherwise, Role},
 };
 
 impl Upstream {
@@ -33,6 +33,11 @@ impl Upstream {
             package: name.as_str().to_owned(),
             version: Some(reference.version()),
             told: None,
+            // A tag tells what its image is; that is asked about, once it is known.
+            role: digest.map_or(Role::Beside, |digest| Role::Manifest {
+                digest: digest.to_string(),
+                within: Vec::new(),
+            }),
             published_at: None,
             part: None,
             wanted: Wanted {

@@ -25,12 +25,33 @@ use crate::{
 /// How many blocked tags are looked behind before a digest that nobody named is let through.
 pub(super) const MAX_BLOCKED_TAGS: usize = 64;
 
+/// How many images one thing is looked for in.
+const MAX_IMAGES: usize = 256;
+
 /// How many pages of tags are looked through for them.
 const MAX_PAGES: usize = 50;
 
 impl<C: ArtifactCache> Docker<C> {
     pub(super) fn standing(&self, name: &Name, digest: Digest, dossier: &Dossier) -> Standing {
         self.kin.standing(name, digest, &|reference| passes(dossier, reference))
+    }
+
+    /// These manifests with the indexes that they stand in, as far as is known: the outermost first.
+    pub(super) fn images(
+        &self,
+        name: &Name,
+        manifests: impl Iterator<Item = Digest>,
+    ) -> Vec<String> {
+        let mut images = Vec::new();
+        for manifest in manifests {
+            let within = self.kin.within(name, manifest);
+            for image in within.into_iter().chain([manifest]).map(|image| image.to_string()) {
+                if images.len() < MAX_IMAGES && !images.contains(&image) {
+                    images.push(image);
+                }
+            }
+        }
+        images
     }
 
     /// Looks what is behind the tags that are refused, where there are any, so that a digest that

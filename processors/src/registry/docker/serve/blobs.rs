@@ -17,7 +17,7 @@ use crate::{
             voice::error,
         },
         download::Wanted,
-        gate::Otherwise,
+        gate::{Otherwise, Role},
     },
 };
 
@@ -60,6 +60,7 @@ impl<C: ArtifactCache> Docker<C> {
         let (Standing::Passes(by) | Standing::Nameless(by) | Standing::Refused(by)) = standing;
         let mut artifact = upstream.artifact(name, &by, None)?;
         artifact.file = digest.to_string();
+        artifact.role = Role::Blob { within: self.images(name, named_by.keys().copied()) };
         artifact.wanted = Wanted {
             key: key_of(name, digest).ok_or_else(|| unnameable(name))?,
             url: below(upstream.heads.base(), name, &format!("blobs/{digest}")),

@@ -22,7 +22,7 @@ use crate::{
             upstream::CONTENT_DIGEST,
         },
         download::read,
-        gate::Otherwise,
+        gate::{Otherwise, Role},
         sightings::There,
     },
 };
@@ -49,40 +49,62 @@ impl<C: ArtifactCache> Docker<C> {
                 (self.digest_of(upstream, name, tag, accepts, asking).await?, Some(tag))
             }
         };
-        if self.sight(upstream, name, digest, &dossier, asking, caller).await? {
-            dossier = self.gate.remembering(&dossier, name.as_str());
-        }
-        let by = match tag {
-            // Whoever asks by a tag that passes, passes; unless the digest itself does not.
-            Some(_) if passes(&dossier, &Reference::Digest(digest)) => reference.clone(),
-            Some(_) => Reference::Digest(digest),
-            None => {
-                let mut standing = self.standing(name, digest, &dossier);
-                if matches!(standing, Standing::Nameless(_)) {
-                    self.look_behind(upstream, name, &dossier, asking, caller).await?;
-                    standing = self.standing(name, digest, &dossier);
-                }
-                match standing {
-                    Standing::Refused(by) => by,
-                    Standing::Passes(_) | Standing::Nameless(_) => reference.clone(),
-                }
+        let artifact = loop {
+            if self.sight(upstream, name, digest, &dossier, asking, caller).await? {
+                dossier = self.gate.remembering(&dossier, name.as_str());
             }
+            let asked = (name, reference, digest);
+            let by = self.judged_as(upstream, asked, &dossier, asking, caller).await?;
+            let mut artifact = upstream.artifact(name, &by, Some(digest))?;
+            let within = self.kin.within(name, digest).iter().map(ToString::to_string).collect();
+            artifact.role = Role::Manifest { digest: digest.to_string(), within };
+            if by != *reference {
+                break artifact;
+            }
+            let asked = self.gate.judged(&artifact, &dossier, asking, caller, &instead).await?;
+            if asked.dossier.key == dossier.key {
+                let manifest = self.load(upstream, name, digest, asking, caller).await?;
+                self.kin.learn(name, digest, tag, &manifest);
+                if !accepts.takes(manifest.media_type) {
+                    return Err(not_taken(name, reference, manifest.media_type));
+                }
+                artifact.wanted.content_type = manifest.media_type;
+                break artifact;
+            }
+            // A person was waited for, and what is known now is something else.
+            dossier = asked.dossier;
         };
-        let mut artifact = upstream.artifact(name, &by, Some(digest))?;
-        if by == *reference {
-            let manifest = self.load(upstream, name, digest, asking, caller).await?;
-            self.kin.learn(name, digest, tag, &manifest);
-            if !accepts.takes(manifest.media_type) {
-                return Err(not_taken(name, reference, manifest.media_type));
-            }
-            artifact.wanted.content_type = manifest.media_type;
-        }
         let answer = self.gate.file(&artifact, asking, caller, instead).await?;
         let answer = answer.with(VARY, HeaderValue::from_static("Accept"));
         let told = HeaderValue::try_from(digest.to_string());
         Ok(match told {
             Ok(digest) => answer.with(CONTENT_DIGEST, digest),
             Err(_) => answer,
+        })
+    }
+
+    /// What a manifest is judged as: what it is asked for as, or what of it does not pass.
+    async fn judged_as(
+        &self,
+        upstream: &Upstream,
+        (name, reference, digest): (&Name, &Reference, Digest),
+        dossier: &Dossier,
+        asking: &Asking,
+        caller: &Caller,
+    ) -> Result<Reference, Otherwise> {
+        if let Reference::Tag(_) = reference {
+            // Whoever asks by a tag that passes, passes; unless the digest itself does not.
+            let own = Reference::Digest(digest);
+            return Ok(if passes(dossier, &own) { reference.clone() } else { own });
+        }
+        let mut standing = self.standing(name, digest, dossier);
+        if matches!(standing, Standing::Nameless(_)) {
+            self.look_behind(upstream, name, dossier, asking, caller).await?;
+            standing = self.standing(name, digest, dossier);
+        }
+        Ok(match standing {
+            Standing::Refused(by) => by,
+            Standing::Passes(_) | Standing::Nameless(_) => reference.clone(),
         })
     }
 
