@@ -25,7 +25,7 @@ impl Agent {
     /// # Panics
     /// When it is refused.
     pub async fn register(admin: &Client, name: &str) -> Self {
-        let key = SigningKey::from_bytes(&Hash256::of(&[name.as_bytes()]).as_bytes().to_owned());
+        let key = SigningKey::from_bytes(Hash256::of(&[name.as_bytes()]).as_bytes());
         let public = key.verifying_key().to_bytes();
         let id = AgentId::of_key(&PublicKey::new(public));
         let body = json!({"name": name, "public_key": hex::encode(public)});
