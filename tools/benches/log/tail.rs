@@ -76,6 +76,7 @@ async fn serve_here(open: &OpenLog, door: &Door) -> Result<SocketAddr, Fault> {
         tokens: Tokens::new(door.clone()),
         engine,
         packages: Packages::default(),
+        portal: None,
         settings: Settings::new([7; 32]),
         lifecycle: open.lifecycle.clone(),
     });
