@@ -97,11 +97,10 @@ fn read(bytes: &Bytes) -> Result<Vec<DomainRule>, Problem> {
             return Err(Problem::new(&DOMAIN_RULE_REFUSED, detail));
         }
         let said: RuleSaid = serde_json::from_slice(line).map_err(|fault| {
-            Problem::of_field(&BAD_BODY, format!("line {nth}"), format!("line {nth}: {fault}"))
+            Problem::of_field(&BAD_BODY, format!("line {nth}"), fault.to_string())
         })?;
         let rule = check(&said.into()).map_err(|refusal| {
-            let words = format!("line {nth}: {refusal}");
-            Problem::of_field(&DOMAIN_RULE_REFUSED, format!("line {nth}"), words)
+            Problem::of_field(&DOMAIN_RULE_REFUSED, format!("line {nth}"), refusal.to_string())
         })?;
         rules.push(rule);
     }
