@@ -15,6 +15,10 @@ export const SCOPES: readonly { name: string; what: string }[] = [
   { name: "nexus:write", what: "advance the epoch, drive the clock" },
   { name: "mint:read", what: "see accounts" },
   { name: "mint:write", what: "grant spark" },
+  { name: "agents:read", what: "see agents" },
+  { name: "agents:write", what: "register and revoke agents" },
+  { name: "web:read", what: "see what agents asked, and the rules about hosts" },
+  { name: "web:write", what: "change rules about hosts, answer for blocked requests" },
   { name: "admin", what: "everything" },
 ];
 
