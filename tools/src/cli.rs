@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 use crate::commands::{
-    agent, cache, check, completions, config, dead_letters, doctor, down, events, explain, filter,
-    holds, init, migrate, mint, nexus, path, profiles, registry, replay, reserved, rules, serve,
-    sources, status, tail, token, verify, version, waivers, web,
+    agent, cache, check, completions, config, dead_letters, doctor, down, events, explain, fetch,
+    filter, holds, init, migrate, mint, nexus, path, profiles, registry, replay, reserved, rules,
+    serve, sources, status, tail, token, verify, version, waivers, web,
 };
 use crate::config::logging::LogFormat;
 use crate::exit;
@@ -151,6 +151,8 @@ pub(crate) enum Command {
     Version(version::VersionCommand),
     /// Show what an agent would see of a page: its words, without its code
     Filter(filter::FilterArgs),
+    /// Fetch a page as an agent gets it, through the gateway: judged, charged, without its code
+    Fetch(fetch::FetchArgs),
     /// See the world's time, and advance it: epochs, cycles, ticks
     #[command(subcommand)]
     Nexus(nexus::NexusCommand),

@@ -10,6 +10,7 @@ pub(crate) mod doctor;
 pub(crate) mod down;
 pub(crate) mod events;
 pub(crate) mod explain;
+pub(crate) mod fetch;
 pub(crate) mod filter;
 pub(crate) mod holds;
 pub(crate) mod init;
@@ -86,6 +87,7 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<Exit, Failure> 
         Command::Waivers(command) => waivers::run(context, &command),
         Command::Version(command) => version::run(context, &command),
         Command::Filter(args) => filter::run(context, &args),
+        Command::Fetch(args) => fetch::run(context, &args),
         Command::Path(command) => path::run(context, &command),
         Command::Completions(args) => completions::run(&args),
         Command::Man(args) => completions::man(context, &args),

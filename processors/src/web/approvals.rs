@@ -9,9 +9,10 @@ use weir_events::{
     web::{
         Event,
         approval::{self, WebApprovalRequested},
-        request::{Hash256, PortalRequest},
+        request::{AgentId, Hash256, PortalRequest},
     },
 };
+use weir_projections::{query::QueryFault, web::approvals};
 
 use crate::{
     caller::Caller,
@@ -21,6 +22,9 @@ use crate::{
 
 /// What the hash of an approval begins with, so that it stands for nothing else.
 const DOMAIN: &[u8] = b"weir.approval.v1";
+
+/// How many questions of one agent may wait for an answer.
+const MAX_OPEN: u64 = 32;
 
 /// The approvals. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -65,6 +69,12 @@ impl Approvals {
     /// Whether a human has allowed it, and that still holds.
     pub async fn allows(&self, approval: &Hash256) -> Result<bool, DoorFault> {
         Ok(self.standing(approval).await?.allows_at(self.door.now()))
+    }
+
+    /// Whether an agent has asked so much that somebody has to answer first.
+    pub async fn is_full(&self, agent: &AgentId) -> Result<bool, QueryFault> {
+        let database = self.door.log().database();
+        Ok(approvals::n_open(database, agent, self.door.now()).await? >= MAX_OPEN)
     }
 
     /// Asks a human, where nobody has.

@@ -176,7 +176,11 @@ impl Pages {
         agent: &AgentId,
         cycle: u64,
     ) -> Result<Option<Arc<Cached>>, QueryFault> {
-        let rows = cache::find(self.inner.door.log().database(), key, variant, agent).await?;
+        let rows = match cache::find(self.inner.door.log().database(), key, variant, agent).await {
+            // No worker has run yet: nothing is cached.
+            Err(QueryFault::NotBuilt(_)) => return Ok(None),
+            rows => rows?,
+        };
         let mut memory = self.memory();
         for owner in [None, Some(*agent)] {
             let identity = Identity { key: *key, variant: *variant, owner };

@@ -92,6 +92,21 @@ pub async fn list(
     query::rows(database, VIEW, query, from_row).await
 }
 
+const N_OPEN: &str = "
+    SELECT count(*) AS n FROM portal.approvals
+    WHERE word IS NULL AND expires_at > $2 AND agent = $1";
+
+/// How many questions of an agent wait for an answer.
+pub async fn n_open(
+    database: &Database,
+    agent: &AgentId,
+    now: Timestamp,
+) -> Result<u64, QueryFault> {
+    let query = sqlx::query(N_OPEN).bind(agent.as_bytes().as_slice()).bind(now.datetime());
+    let found = query::rows(database, VIEW, query, |row| row.try_get::<i64, _>("n")).await?;
+    Ok(found.first().and_then(|n| u64::try_from(*n).ok()).unwrap_or_default())
+}
+
 fn from_row(row: &PgRow) -> Result<ApprovalRow, sqlx::Error> {
     let word: Option<String> = row.try_get("word")?;
     let answer = match word {

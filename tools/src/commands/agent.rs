@@ -3,12 +3,12 @@
 mod key;
 mod signing;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 use reqwest::Method;
-use serde_json::{Value, json};
-use weir_events::web::request::{AgentId, PublicKey};
+use serde_json::{Map, Value, json};
+use weir_events::web::request::{AgentId, PortalRequest, PublicKey};
 
 use self::key::public;
 use super::{Answer, Sure};
@@ -81,6 +81,11 @@ pub(crate) fn run(context: &Context, command: &AgentCommand) -> Result<Exit, Fai
         AgentCommand::Revoke(args) => revoke(context, args),
         AgentCommand::Sign(args) => signing::run(context, args),
     }
+}
+
+/// A request of a draft, signed with the key in a file, under a fresh id.
+pub(crate) fn signed_by(file: &Path, draft: Map<String, Value>) -> Result<PortalRequest, Failure> {
+    signing::signed(draft, &key::read(file)?, rand::random())
 }
 
 fn keygen(context: &Context, args: &KeygenArgs) -> Result<Exit, Failure> {

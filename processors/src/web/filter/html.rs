@@ -3,6 +3,7 @@
 mod attributes;
 mod guard;
 mod roles;
+mod tags;
 mod tree;
 mod walk;
 

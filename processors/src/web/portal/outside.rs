@@ -7,7 +7,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, header::CONTENT_TYPE};
 use serde_json::json;
 use weir_events::{
     timestamp::Timestamp,
-    web::request::{ApiInteractionKind, HttpMethod, PortalError},
+    web::request::{ApiInteractionKind, ErrorClass, HttpMethod, PortalError},
 };
 
 use super::{Portal, admit::Submission};
@@ -124,7 +124,11 @@ impl Portal {
     fn trouble(&self, fault: EgressFault) -> Trouble {
         let EgressFault { why, contacted, .. } = fault;
         let hosts: Vec<String> = contacted.into_iter().map(String::from).collect();
-        Trouble { error: self.error(why), left: !hosts.is_empty(), hosts }
+        let error = self.error(why);
+        // Who was not refused was tried, and a name that cannot be resolved is a failure like another
+        // (ruling A16); only what was refused before a packet left costs nothing.
+        let tried = matches!(error.class(), ErrorClass::Internal);
+        Trouble { left: tried || !hosts.is_empty(), error, hosts }
     }
 
     /// What an agent is told. No message tells what a name resolves to.

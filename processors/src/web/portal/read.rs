@@ -151,6 +151,10 @@ impl Portal {
             }
         };
         let approval = approvals::of(&request, &url).map_err(internal)?;
+        if parts.approvals.is_full(&request.agent).await.map_err(of_door)? {
+            let words = "too many questions of this agent wait for an answer already";
+            return Err(PortalError::InvalidRequest(words.to_owned()));
+        }
         let asked = WebApprovalRequested {
             approval,
             agent: request.agent,

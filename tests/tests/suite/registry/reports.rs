@@ -123,7 +123,10 @@ const REPORTS: [Report; 30] = [
                 "P/docker/tests.rs",
                 "a_blob_passes_with_a_manifest_that_passes_and_with_nothing_else",
             ),
-            ("P/flights.rs", "work_that_is_dropped_is_given_up_and_does_not_block_the_key"),
+            (
+                "processors/src/flights.rs",
+                "work_that_is_dropped_is_given_up_and_does_not_block_the_key",
+            ),
         ],
     ),
     (

@@ -372,9 +372,12 @@ async fn a_redirect_is_judged_like_an_address() {
         ("/blocked", refused(403, "portal_domain_blocked")),
         ("/inside", refused(403, "portal_domain_blocked")),
         ("/loop", refused(502, "portal_failed")),
+        // A name that cannot be resolved is a failure like another (A16).
+        ("http://no-such-host.invalid/", refused(502, "portal_failed")),
     ] {
         let before = agent.account(admin).await.0;
-        let answer = agent.get(path, &at(path), now).await;
+        let url = if path.starts_with('/') { at(path) } else { path.to_owned() };
+        let answer = agent.get(path, &url, now).await;
         assert_eq!(code(&answer), expected, "{path}");
         assert_eq!(agent.account(admin).await, (before - 2, 0), "{path}: it left, so it costs");
     }
@@ -471,7 +474,17 @@ async fn a_human_lets_a_blocked_request_through_for_a_time_and_nothing_else() {
     assert_eq!(code(&agent.send(purpose).await), refused(403, "portal_domain_blocked"));
     let bob = Agent::with_spark(admin, "bob", 100).await;
     assert_eq!(code(&bob.get("bob", &url, now).await), refused(403, "portal_domain_blocked"));
-    // What no rule blocks is not asked.
+    // Nobody asks without an end: somebody has to answer first.
+    let mut last = 0;
+    for n in 0..40 {
+        let other = signed(&format!("flood {n}"), &format!("{url}/{n}"));
+        last = agent.client.post("/api/web/approvals", &other).await.status;
+        let head = admin.get("/api/nexus").await.position();
+        admin.get(&format!("/api/web/approvals?min_position={head}")).await.has(200);
+    }
+    assert_eq!(last, 422);
+    assert!(events(admin, "WebApprovalRequested").await.len() <= 34);
+    // What is no approval is not answered.
     let refusal = admin.post("/api/web/approvals/00/answer", &allow).await;
     assert_eq!(code(&refusal), refused(404, "no_such_approval"));
     weir.stop().await;

@@ -84,7 +84,7 @@ fn draft(text: &[u8]) -> Result<Map<String, Value>, Failure> {
 }
 
 /// The request of a draft, signed; `id` is for one that has none.
-fn signed(
+pub(super) fn signed(
     mut draft: Map<String, Value>,
     key: &SigningKey,
     id: [u8; 32],

@@ -5,9 +5,7 @@ use std::cell::{Cell, RefCell};
 
 use html5ever::{
     LocalName,
-    buffer_queue::BufferQueue,
     interface::TreeSink as _,
-    tendril::StrTendril,
     tokenizer::{Tag, TagKind, Token, TokenSink, TokenSinkResult, Tokenizer, TokenizerOpts},
     tree_builder::{TreeBuilder, TreeBuilderOpts},
 };
@@ -15,6 +13,7 @@ use html5ever::{
 use super::{
     Syntax, attributes,
     roles::{Role, role_of_html},
+    tags::{self, Counting},
     tree::{Id, Sink, Tree},
 };
 use crate::web::filter::tally::Tally;
@@ -35,13 +34,11 @@ pub(super) fn parse(text: &str, syntax: Syntax, tally: &mut Tally) -> Tree {
         dropping: RefCell::new(None),
         dropped: Cell::new(false),
         full: Cell::new(false),
+        n_tokens: Cell::new(0),
     };
     let tokenizer = Tokenizer::new(guard, TokenizerOpts::default());
-    let input = BufferQueue::default();
-    input.push_back(StrTendril::from_slice(text));
-    // It stops at scripts, which are not run here.
-    while !input.is_empty() {
-        let _stopped = tokenizer.feed(&input);
+    if tags::feed(&tokenizer, text) {
+        tally.warn("too many attributes in a tag: some of them are left out");
     }
     tokenizer.end();
     let guard = tokenizer.sink;
@@ -64,6 +61,7 @@ struct Guard {
     dropping: RefCell<Option<(LocalName, usize)>>,
     dropped: Cell<bool>,
     full: Cell<bool>,
+    n_tokens: Cell<usize>,
 }
 
 /// What becomes of a token.
@@ -143,10 +141,19 @@ impl Guard {
     }
 }
 
+impl Counting for Guard {
+    fn n_tokens(&self) -> usize {
+        self.n_tokens.get()
+    }
+}
+
 impl TokenSink for Guard {
     type Handle = Id;
 
     fn process_token(&self, token: Token, line: u64) -> TokenSinkResult<Id> {
+        if !matches!(token, Token::ParseError(_)) {
+            self.n_tokens.set(self.n_tokens.get() + 1);
+        }
         match self.judge(&token) {
             Fate::Pass => self.builder.process_token(token, line),
             Fate::Leave => TokenSinkResult::Continue,

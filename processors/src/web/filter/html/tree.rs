@@ -12,7 +12,10 @@ use html5ever::{
     tendril::StrTendril,
 };
 
-use super::roles::{Role, role_of};
+use super::{
+    roles::{Role, role_of},
+    tags::MAX_ATTRIBUTES,
+};
 
 /// A node's place in the vector.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -306,7 +309,11 @@ impl TreeSink for Sink {
         if let Some(Node { data: Data::Element { attributes, .. }, .. }) =
             nodes.get_mut(target.0 as usize)
         {
+            // `<body>` may come again and again, and each time bring others.
             for attribute in more {
+                if MAX_ATTRIBUTES <= attributes.len() {
+                    break;
+                }
                 if !attributes.iter().any(|there| there.name == attribute.name) {
                     attributes.push(attribute);
                 }

@@ -233,6 +233,34 @@ fn markup_that_multiplies_itself_is_bounded() {
 }
 
 #[test]
+fn a_tag_with_too_many_attributes_loses_them_and_the_page_nothing() {
+    let many = (0..20_000).fold(String::new(), |all, n| all + &format!(" a{n}"));
+    for (before, behind) in [
+        ("<p>keepsake</p><p", ">keepsake</p>"),
+        ("<p>keepsake</p><p", "/>keepsake</p>"),
+        ("<p>keepsake</p", ">keepsake"),
+        ("<script>if (a <b && c)", "</script><p>keepsake"),
+        ("<script>x <y</script", "><p>keepsake <pre>leak_me()</pre>"),
+        ("<script><!x </script", "><p>keepsake"),
+        ("<script><!--<script></script </script", "></script><p>keepsake"),
+        ("<script>x = '<p", "'</script><p>keepsake"),
+        ("<!-- <p a='", "--><p>keepsake <pre>leak_me()</pre>"),
+        ("<!-- <script> --><p", "><pre>leak_me()</pre>keepsake"),
+        ("<p>a picture</p><svg><style><a", "></style></svg><p>keepsake"),
+        ("<p>a picture</p><svg><![CDATA[]]><a", "></svg><p>keepsake"),
+        ("<style></style", "><p>keepsake"),
+        ("</><p", "></p><p>keepsake"),
+        ("a &amp<p", ">keepsake"),
+        ("<p title='>'", ">keepsake<code>leak_me()</code>"),
+    ] {
+        holds(before, format!("{before}{many}{behind}").as_bytes(), "text/html; charset=utf-8");
+    }
+    // Each of them is small, and all of them are for one element.
+    let bodies = (0..20_000).fold(String::new(), |all, n| all + &format!("<body a{n}>"));
+    holds("body", format!("{bodies}<p>keepsake").as_bytes(), "text/html; charset=utf-8");
+}
+
+#[test]
 fn the_words_of_a_broken_page_stay() {
     let page =
         "<p>one <b>two <i>three</b> four</i> <table>five<tr><td>six</p>seven<div>eight</span>";
