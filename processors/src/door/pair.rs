@@ -104,7 +104,10 @@ impl Door {
         };
         let is_no = said.refusal.is_some()
             || second.as_ref().is_some_and(|(_, _, said)| said.refusal.is_some());
-        if is_no && !fresh {
+        // Who has nothing to say writes nothing, so that the log does not refuse what an old state said.
+        let is_silent = said.events.is_empty()
+            || second.as_ref().is_some_and(|(_, _, said)| said.events.is_empty());
+        if (is_no || is_silent) && !fresh {
             return Ok(None);
         }
         // What was asked before has its answer, whatever would be said of it today.
