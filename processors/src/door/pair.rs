@@ -140,9 +140,6 @@ impl Door {
             write(stream, Expected::Any, self.wrap(facts, caller, command_id)?);
         }
         if writes.is_empty() {
-            if !fresh {
-                return Ok(None);
-            }
             let head = self.log().head();
             return Ok(Some(
                 said.refusal.map_or_else(|| Paired::Done(Vec::new(), head), Paired::FirstRefused),
