@@ -224,6 +224,17 @@ impl Weir {
         }
     }
 
+    /// Gives it a moment to end by itself: a program that counts which lines it runs writes them down
+    /// at its end.
+    fn end_in_place(&mut self) {
+        let Some(child) = self.child.as_mut() else { return };
+        signal(child.id(), "TERM");
+        let until = std::time::Instant::now() + Duration::from_secs(5);
+        while std::time::Instant::now() < until && matches!(child.try_wait(), Ok(None)) {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
     /// Asks it to stop, and waits for its end.
     ///
     /// # Panics
@@ -246,6 +257,9 @@ impl Weir {
 
 impl Drop for Weir {
     fn drop(&mut self) {
+        if std::env::var_os("LLVM_PROFILE_FILE").is_some() {
+            self.end_in_place();
+        }
         self.kill_in_place();
     }
 }
