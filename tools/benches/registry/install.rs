@@ -23,6 +23,11 @@ use crate::{
     server::Setup,
 };
 
+/// Where everything is installed. It is thrown away at the end of all: ext4 takes no inode again that was
+/// deleted minutes ago, and looks at each of them to find that out, so whoever deletes between two
+/// installations measures that.
+const FOLDER: &str = "install";
+
 /// How long one installation may take.
 const PATIENCE: Duration = Duration::from_mins(2);
 
@@ -83,6 +88,7 @@ pub(super) async fn run(
             }
         }
     }
+    drop(fs::remove_dir_all(options.scratch.join(FOLDER)));
 }
 
 async fn measure(
@@ -99,7 +105,7 @@ async fn measure(
         client,
         packages: client.of(effort),
         direct: direct.clone(),
-        folder: options.scratch.join(format!("install-{}", client.ecosystem)),
+        folder: options.scratch.join(FOLDER).join(if warm { client.warm } else { client.cold }),
         nth: Cell::new(0),
     };
     // What the first one finds slow is not the client's, nor Weir's.
@@ -184,7 +190,6 @@ impl Bench<'_> {
             let last = said.lines().rev().find(|line| !line.trim().is_empty());
             return Err(format!("{}: {}", output.status, last.unwrap_or_default()).into());
         }
-        fs::remove_dir_all(&folder)?;
         Ok(took)
     }
 
@@ -204,8 +209,12 @@ impl Bench<'_> {
         let program = places.into_iter().find(|place| place.exists());
         let program = program.ok_or_else(|| Missing("uv is not installed".to_owned()))?;
         let mut command = Command::new(program);
-        command.args(["pip", "install", "--no-config", "--no-cache", "--system-certs"]);
-        command.arg("--target").arg(folder.join("site")).arg("--index-url");
+        command.args(["pip", "install", "--no-config", "--system-certs", "--cache-dir"]);
+        command
+            .arg(folder.join("cache"))
+            .arg("--target")
+            .arg(folder.join("site"))
+            .arg("--index-url");
         command.arg(format!("{registry}/")).args(self.packages);
         for variable in ["UV_INDEX_URL", "UV_DEFAULT_INDEX", "UV_INDEX", "UV_EXTRA_INDEX_URL"] {
             command.env_remove(variable);
