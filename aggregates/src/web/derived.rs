@@ -61,6 +61,12 @@ impl Registries {
         patterns.sort();
         patterns
     }
+
+    /// The rules, in the order of their patterns.
+    #[must_use]
+    pub fn rules(&self) -> Vec<DomainRule> {
+        self.patterns().into_iter().map(rule).collect()
+    }
 }
 
 fn rule(pattern: String) -> DomainRule {

@@ -7,6 +7,7 @@
 //! answered after all, or what was refused before a packet left, gives it back.
 
 mod admission;
+mod gates;
 mod settlement;
 mod state;
 
@@ -20,6 +21,7 @@ use weir_events::{
 
 pub use self::{
     admission::{Admission, Hit},
+    gates::Knock,
     settlement::{Answer, Failure},
     state::{BackOff, State},
 };

@@ -14,6 +14,7 @@ use weir_events::{
 };
 
 use self::defaults::defaults;
+pub use self::defaults::is_default;
 use super::domain::{MAX_ODD, MAX_RULES, Pattern, PatternFault};
 use crate::{
     machine::{Context, Decision, Machine},

@@ -7,7 +7,7 @@ use http::StatusCode;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use utoipa_axum::{router::OpenApiRouter, routes};
-use weir_aggregates::web::rules::{Command, Refusal, check};
+use weir_aggregates::web::rules::{Command, Refusal, check, is_default};
 use weir_events::{
     position::Position,
     timestamp::Timestamp,
@@ -45,6 +45,9 @@ pub fn routes() -> OpenApiRouter<ApiState> {
 #[derive(Debug, Serialize, ToSchema)]
 pub struct DomainRules {
     rules: Vec<DomainRuleView>,
+    /// Those that no operator keeps, and no rule beats: where packages come from, as this instance is
+    /// set up. They stand on the first page.
+    derived: Vec<RuleSaid>,
     /// Where the list goes on.
     next: Option<String>,
 }
@@ -61,6 +64,8 @@ pub struct DomainRuleView {
     category: String,
     /// What an agent is told.
     reason: String,
+    /// `default` where it says what Weir brings along, word for word, `operator` otherwise.
+    source: &'static str,
     /// Since when there is a rule for the pattern.
     #[schema(value_type = String, format = DateTime)]
     created_at: Timestamp,
@@ -77,8 +82,19 @@ pub struct DomainRuleView {
 impl From<DomainRuleRow> for DomainRuleView {
     fn from(row: DomainRuleRow) -> Self {
         let DomainRuleRow { rule, created_at, updated_at, position, updated_by } = row;
+        let source = if is_default(&rule) { "default" } else { "operator" };
         let DomainRule { pattern, action, category, reason } = rule;
-        Self { pattern, action, category, reason, created_at, updated_at, updated_by, position }
+        Self {
+            pattern,
+            action,
+            category,
+            reason,
+            source,
+            created_at,
+            updated_at,
+            updated_by,
+            position,
+        }
     }
 }
 
@@ -146,7 +162,22 @@ async fn list(
     let rows = domain_rules::list(state.database(), &filter, before.map(Position), limit).await?;
     let last = rows.last().filter(|_| rows.len() == limit).map(|row| row.position);
     let next = last.map(|last| state.cursors().make(LIST, &key, last.0));
-    Ok(Json(DomainRules { rules: rows.into_iter().map(DomainRuleView::from).collect(), next }))
+    let derived = match state.portal() {
+        Some(portal) if before.is_none() => derived(portal.rules().derived(), &filter),
+        _ => Vec::new(),
+    };
+    let rules = rows.into_iter().map(DomainRuleView::from).collect();
+    Ok(Json(DomainRules { rules, derived, next }))
+}
+
+/// The derived rules that a filter wants.
+fn derived(rules: Vec<DomainRule>, filter: &Filter) -> Vec<RuleSaid> {
+    let wanted = |rule: &DomainRule| {
+        filter.search.as_ref().is_none_or(|search| rule.pattern.contains(search))
+            && filter.action.is_none_or(|action| rule.action == action)
+            && filter.category.as_ref().is_none_or(|category| rule.category == *category)
+    };
+    rules.into_iter().filter(wanted).map(RuleSaid::from).collect()
 }
 
 /// Has a rule hold from now on, instead of what its pattern said before
@@ -240,5 +271,28 @@ mod tests {
         }
         assert_eq!(Problem::from(Refusal::Unknown("x".to_owned())).status(), 404);
         assert_eq!(Problem::from(Refusal::TooMany).status(), 422);
+    }
+
+    #[test]
+    fn derived_rules_are_filtered_as_the_others_are() {
+        let rule = |pattern: &str| DomainRule {
+            pattern: pattern.to_owned(),
+            action: Action::Block,
+            category: "package_mgr".to_owned(),
+            reason: "b".to_owned(),
+        };
+        let kept = |filter: &Filter| {
+            let rules = derived(vec![rule("**.one.example"), rule("**.two.example")], filter);
+            rules.into_iter().map(|rule| rule.pattern).collect::<Vec<_>>()
+        };
+        let all = ["**.one.example", "**.two.example"];
+        assert_eq!(kept(&Filter::default()), all);
+        let search = Filter { search: Some("two".to_owned()), ..Filter::default() };
+        assert_eq!(kept(&search), ["**.two.example"]);
+        let action = |action| Filter { action: Some(action), ..Filter::default() };
+        assert_eq!(kept(&action(Action::Block)), all);
+        assert!(kept(&action(Action::Allow)).is_empty());
+        let category = Filter { category: Some("papers".to_owned()), ..Filter::default() };
+        assert!(kept(&category).is_empty());
     }
 }

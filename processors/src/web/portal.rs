@@ -6,6 +6,7 @@
 //! and what is cached of it are one append again. The work goes on when the one who asked goes away.
 
 mod admit;
+mod foresight;
 mod gateway;
 mod outside;
 mod read;
@@ -24,7 +25,11 @@ use weir_events::web::request::{
 use weir_log::lifecycle::Lifecycle;
 
 use self::{admit::Judged, gateway::internal};
-pub use self::{gateway::PortalGateway, settle::start as start_settling};
+pub use self::{
+    foresight::{Foresight, Gate, Question, Said, Step},
+    gateway::PortalGateway,
+    settle::start as start_settling,
+};
 use super::{approvals::Approvals, pages::Pages, rules::Rules, signature::Agents};
 use crate::{
     caller::Caller, door::Door, flights::Flights, nexus::Live, outbound::web::Egress,

@@ -183,6 +183,12 @@ impl Rules {
         Ok(Self { door, stream, settings, live })
     }
 
+    /// The rules that no operator keeps: where package registries are.
+    #[must_use]
+    pub fn derived(&self) -> Vec<DomainRule> {
+        self.settings.registries.rules()
+    }
+
     /// What is said of an address.
     ///
     /// # Errors

@@ -33,13 +33,18 @@ impl Agents {
     pub async fn verify(&self, request: &PortalRequest, now: u64) -> Result<Vec<u8>, PortalError> {
         request.check_shape()?;
         check_tick(request.tick, now, self.window)?;
-        let key = self.keys.key(&request.agent).await;
-        let key = key.map_err(|fault| PortalError::Database(fault.to_string()))?;
-        let key = key.ok_or_else(|| {
-            let agent = request.agent;
-            denied(format!("agent {agent} is not registered here, or was revoked"))
-        })?;
+        let key = self.key(&request.agent).await?;
         check_signature(request, &key)
+    }
+
+    /// The key of an agent that is trusted.
+    ///
+    /// # Errors
+    /// `PermissionDenied` where it is not.
+    pub async fn key(&self, agent: &AgentId) -> Result<VerifyingKey, PortalError> {
+        let key = self.keys.key(agent).await;
+        let key = key.map_err(|fault| PortalError::Database(fault.to_string()))?;
+        key.ok_or_else(|| denied(format!("agent {agent} is not registered here, or was revoked")))
     }
 }
 

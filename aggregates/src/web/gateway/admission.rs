@@ -4,10 +4,10 @@ use weir_events::web::{
     Asked, Event, QuotaExhausted, WebCacheHit, WebRequestBlocked, WebRequestCompleted,
     WebRequestSubmitted,
     content::{ContentFilter, FilterReport},
-    request::{AccessLevel, ApiInteractionKind, Cost, Hash256, PortalError, quota},
+    request::{ApiInteractionKind, Cost, Hash256, PortalError},
 };
 
-use super::{BackOff, MAX_REFUSALS_PER_TICK, Refusal, State};
+use super::{BackOff, Knock, MAX_REFUSALS_PER_TICK, Refusal, State};
 use crate::machine::Decision;
 
 /// A request whose signature and shape are right, and all that is known of it outside its stream.
@@ -78,49 +78,29 @@ impl Admission {
         }
     }
 
-    /// The most it may cost, which is what an answer costs (ruling A17).
+    /// The most it may cost.
     #[must_use]
     pub fn worst(&self) -> Cost {
-        match self.interaction {
-            // Ruling A25.
-            ApiInteractionKind::WebsocketSnap => Cost::POST,
-            _ => Cost::of(self.asked.method),
-        }
+        self.knock().worst()
     }
 
     /// The quota it is within, or why it is not admitted.
     fn check(&self, state: &State) -> Result<u32, PortalError> {
-        let epoch = self.epoch;
-        match AccessLevel::at(epoch) {
-            AccessLevel::Closed => return Err(PortalError::PortalClosed { epoch }),
-            AccessLevel::ReadOnly => self.only_reads(epoch)?,
-            AccessLevel::ReadWrite => {}
-        }
-        // Another instance's clock may be ahead: ticks never go back.
-        let tick = self.asked.tick.max(state.admitted.0);
-        let crowded = state.admitted.0 == tick && state.admitted.1 >= self.requests_per_tick;
-        let next = if crowded { tick.saturating_add(1) } else { tick };
-        let until = next.max(state.back_off.until).max(self.carried.until);
-        if until > tick {
-            return Err(PortalError::RateLimited { retry_ticks: until - tick });
-        }
-        let max = state.quota.max(quota(epoch));
-        if state.used >= max {
-            return Err(PortalError::QuotaExceeded { used: state.used, max });
-        }
+        let knock = self.knock();
+        knock.is_in_epoch()?;
+        knock.is_in_pace(state)?;
+        let max = knock.is_in_quota(state)?;
         self.ban.clone().map_or(Ok(max), Err)
     }
 
-    /// Whether it only reads pages (A25, A26: a websocket and GraphQL are interactions, JSON is not).
-    fn only_reads(&self, epoch: u32) -> Result<(), PortalError> {
-        let refuse = |what| Err(PortalError::ReadOnlyEpoch { epoch, what });
-        match self.interaction {
-            ApiInteractionKind::RestGet if AccessLevel::ReadOnly.allows(self.asked.method) => {
-                Ok(())
-            }
-            ApiInteractionKind::RestGet | ApiInteractionKind::RestPost => refuse("POST"),
-            ApiInteractionKind::GraphQL => refuse("GraphQL"),
-            ApiInteractionKind::WebsocketSnap => refuse("a websocket"),
+    const fn knock(&self) -> Knock {
+        Knock {
+            method: self.asked.method,
+            interaction: self.interaction,
+            tick: self.asked.tick,
+            epoch: self.epoch,
+            requests_per_tick: self.requests_per_tick,
+            carried: self.carried,
         }
     }
 

@@ -35,3 +35,9 @@ pub(super) fn defaults() -> impl Iterator<Item = DomainRule> {
         reason: reason.to_owned(),
     })
 }
+
+/// Whether a rule is one that Weir brings along, word for word.
+#[must_use]
+pub fn is_default(rule: &DomainRule) -> bool {
+    defaults().any(|default| default == *rule)
+}

@@ -119,7 +119,7 @@ impl Portal {
     }
 
     /// The pause that the cycle before left over, where this one has not begun.
-    async fn carried(
+    pub(super) async fn carried(
         &self,
         agent: &AgentId,
         cycle: u64,
@@ -153,7 +153,7 @@ fn judged(events: Vec<Event>, hit: Option<&Arc<Cached>>) -> Result<Judged, Porta
 }
 
 /// What an account that cannot pay is told.
-fn unpaid(refusal: &mint::Refusal) -> PortalError {
+pub(super) fn unpaid(refusal: &mint::Refusal) -> PortalError {
     PortalError::PermissionDenied(refusal.to_string())
 }
 

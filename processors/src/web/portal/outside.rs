@@ -132,7 +132,7 @@ impl Portal {
     }
 
     /// What an agent is told. No message tells what a name resolves to.
-    fn error(&self, why: Why) -> PortalError {
+    pub(super) fn error(&self, why: Why) -> PortalError {
         let reason = why.to_string();
         match why {
             Why::Ask(_) => PortalError::InvalidRequest(reason),

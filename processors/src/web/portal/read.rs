@@ -37,7 +37,11 @@ impl Portal {
         let moment = parts.nexus.now().await.map_err(of_door)?;
         let canonical = parts.agents.verify(&request, moment.tick).await?;
         let url = url_of(&request)?;
-        let interaction = interaction(&request, &url)?;
+        let sent = request
+            .body
+            .as_ref()
+            .map(|body| (request.headers.get("content-type").unwrap_or_default(), body.as_slice()));
+        let interaction = interaction(request.method, sent, &url)?;
         let asked = Asked {
             request: request.id,
             agent: request.agent,
@@ -179,10 +183,14 @@ fn url_of(request: &PortalRequest) -> Result<WebUrl, PortalError> {
     WebUrl::parse(text).map_err(|fault| PortalError::InvalidUrl(fault.to_string()))
 }
 
-/// What kind of interaction a request is (ruling A25).
-fn interaction(request: &PortalRequest, url: &WebUrl) -> Result<ApiInteractionKind, PortalError> {
+/// What kind of interaction a request is (ruling A25), by what it sends: its type, and the body.
+pub(super) fn interaction(
+    method: HttpMethod,
+    sent: Option<(&str, &[u8])>,
+    url: &WebUrl,
+) -> Result<ApiInteractionKind, PortalError> {
     if url.scheme().websocket() {
-        return if request.method == HttpMethod::Get {
+        return if method == HttpMethod::Get {
             Ok(ApiInteractionKind::WebsocketSnap)
         } else {
             let words = "a websocket is asked for with GET".to_owned();
@@ -190,10 +198,9 @@ fn interaction(request: &PortalRequest, url: &WebUrl) -> Result<ApiInteractionKi
         };
     }
     let refused = |why: graphql::Why| PortalError::InvalidRequest(format!("GraphQL: {why}"));
-    let asks = match (request.method, &request.body) {
-        (HttpMethod::Post, Some(body)) => {
-            let content_type = request.headers.get("content-type").unwrap_or_default();
-            graphql::judge_body(content_type, body.as_slice()).map_err(refused)?
+    let asks = match (method, sent) {
+        (HttpMethod::Post, Some((content_type, body))) => {
+            graphql::judge_body(content_type, body).map_err(refused)?
         }
         (HttpMethod::Get, _) => graphql::judge_query(url.as_str()).map_err(refused)?,
         _ => false,
@@ -201,7 +208,7 @@ fn interaction(request: &PortalRequest, url: &WebUrl) -> Result<ApiInteractionKi
     if asks {
         return Ok(ApiInteractionKind::GraphQL);
     }
-    Ok(match request.method {
+    Ok(match method {
         HttpMethod::Get | HttpMethod::Head => ApiInteractionKind::RestGet,
         HttpMethod::Post => ApiInteractionKind::RestPost,
     })

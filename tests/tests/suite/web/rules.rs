@@ -114,12 +114,16 @@ async fn the_rules_of_the_start_judge_an_address_however_it_is_spelled() {
     // What Weir brings along is in the log once, whoever starts how often, and stays away once removed.
     let all = listed(client, "", 0).await;
     assert_eq!(all.len(), 16, "{all:?}");
+    assert!(all.iter().all(|rule| rule["source"] == "default"), "{all:?}");
+    let changed = set(client, "x.com", "block").await.expect(200);
+    let operators = listed(client, "&search=x.com", changed.position()).await;
+    assert_eq!(operators[0]["source"], "operator", "its words are others");
     client.delete(&with("/api/web/rules", "pattern", "X.com.")).await.has(204);
     client.delete(&with("/api/web/rules", "pattern", "x.com")).await.has(404);
     let again = place.start(Part::Api).await;
     assert_eq!(check(&again.client, "https://x.com/").await["rule"], Value::Null);
     let begun = client.get("/api/events?kind=DomainRuleUpdated&limit=1000").await.expect(200);
-    assert_eq!(begun.json()["events"].as_array().expect("events").len(), 17);
+    assert_eq!(begun.json()["events"].as_array().expect("events").len(), 18);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -191,6 +195,22 @@ async fn no_rule_opens_a_package_registry_and_a_default_of_allow_does_not_either
         assert_eq!(found, (Some("block"), Some("package_mgr")), "{said}");
     }
     assert_eq!(check(&weir.client, "https://otherpackages.example/").await["action"], "allow");
+    let derived = async |query: &str| {
+        let page = weir.client.get(&format!("/api/web/rules?limit=1{query}")).await.expect(200);
+        (page.json()["derived"].clone(), page.json()["next"].as_str().map(str::to_owned))
+    };
+    let (first, next) = derived("").await;
+    let patterns: Vec<&str> = first
+        .as_array()
+        .expect("rules")
+        .iter()
+        .filter_map(|rule| rule["pattern"].as_str())
+        .collect();
+    assert!(patterns.contains(&"**.packages.example"), "{first}");
+    let next = format!("/api/web/rules?limit=1&cursor={}", next.expect("there are more"));
+    let second = weir.client.get(&next).await.expect(200).json();
+    assert_eq!(second["derived"], json!([]), "they stand on the first page");
+    assert_eq!(derived("&action=allow").await.0, json!([]));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -1,4 +1,4 @@
-//! `weir web why`: what becomes of an address, and by which rule.
+//! `weir web why`: what would become of a request now, by which rule, and what every gate says.
 
 use clap::Args;
 use serde_json::Value;
@@ -14,6 +14,12 @@ use crate::runtime;
 pub(crate) struct WhyArgs {
     /// The address, with its scheme
     url: String,
+    /// The agent that would ask, by its id: its pace, quota and balance are looked at too
+    #[arg(long, value_name = "AGENT")]
+    agent: Option<String>,
+    /// The method
+    #[arg(long, default_value = "GET", value_parser = ["GET", "HEAD", "POST"])]
+    method: String,
     #[command(flatten)]
     server: ServerArgs,
 }
@@ -21,14 +27,15 @@ pub(crate) struct WhyArgs {
 pub(super) fn run(context: &Context, args: &WhyArgs) -> Result<Exit, Failure> {
     let client = Client::new(context, &args.server)?;
     runtime::run(async {
-        let check = client.get("api/web/check", &[("url", args.url.clone())]).await?;
+        let mut query = vec![("url", args.url.clone()), ("method", args.method.clone())];
+        query.extend(args.agent.clone().map(|agent| ("agent", agent)));
+        let check = client.get("api/web/check", &query).await?;
         context.output.data(&check, || told(&check))?;
         Ok(Exit::Done)
     })
 }
 
 fn told(check: &Value) -> String {
-    let text = |value: &Value| value.as_str().map_or_else(|| "-".to_owned(), harmless);
     let word = if check["action"] == "allow" { "is allowed" } else { "is blocked" };
     let mut told = format!(
         "{} port {} {word}: {}",
@@ -42,12 +49,31 @@ fn told(check: &Value) -> String {
     let matching = check["matching"].as_array().map(Vec::as_slice).unwrap_or_default();
     if matching.is_empty() {
         told.push_str("\nno rule names it");
+    } else {
+        let keys = ["pattern", "action", "category", "reason"];
+        let rows = rows(matching, &keys);
+        told = format!("{told}\n{}", table(&["PATTERN", "ACTION", "CATEGORY", "REASON"], &rows));
+    }
+    let gates = check["gates"].as_array().map(Vec::as_slice).unwrap_or_default();
+    if gates.is_empty() {
         return told;
     }
-    let keys = ["pattern", "action", "category", "reason"];
-    let rows: Vec<Vec<String>> =
-        matching.iter().map(|rule| keys.map(|key| text(&rule[key])).to_vec()).collect();
-    format!("{told}\n{}", table(&["PATTERN", "ACTION", "CATEGORY", "REASON"], &rows))
+    let word = if check["passes"] == true { "would pass" } else { "would not pass" };
+    let rows = rows(gates, &["gate", "outcome", "detail"]);
+    format!(
+        "{told}\na {} now {word}\n{}",
+        text(&check["method"]),
+        table(&["GATE", "SAYS", "WHY"], &rows)
+    )
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().map_or_else(|| "-".to_owned(), harmless)
+}
+
+fn rows(all: &[Value], keys: &[&str]) -> Vec<Vec<String>> {
+    let row = |one: &Value| keys.iter().map(|key| text(&one[*key])).collect();
+    all.iter().map(row).collect()
 }
 
 #[cfg(test)]
@@ -68,5 +94,18 @@ mod tests {
         let shown = told(&waived);
         assert!(shown.starts_with("github.com port 443 is allowed: looked into\nby waiver 019a"));
         assert!(shown.contains("code_repo") && !shown.contains('\u{1b}'), "{shown}");
+    }
+
+    #[test]
+    fn a_person_sees_which_gate_would_stop_a_request() {
+        let check = json!({"host": "docs.rs", "port": 443, "action": "allow", "reason": "to learn",
+            "matching": [], "passes": false, "method": "POST", "gates": [
+                {"gate": "epoch", "outcome": "refuses", "detail": "epoch 3 is read-only"},
+                {"gate": "host", "outcome": "passes", "detail": "to learn"}]});
+        let shown = told(&check);
+        assert!(shown.contains("\na POST now would not pass\nGATE"), "{shown}");
+        assert!(shown.contains("epoch  refuses  epoch 3 is read-only"), "{shown}");
+        let passing = json!({"gates": check["gates"], "passes": true, "method": "GET"});
+        assert!(told(&passing).contains("a GET now would pass"));
     }
 }
