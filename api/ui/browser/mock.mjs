@@ -10,6 +10,7 @@ import { fileURLToPath } from "node:url";
 import { event, KINDS, stories } from "./mock-log.mjs";
 import { MockFirewall } from "./mock-firewall.mjs";
 import { MockProjections } from "./mock-projections.mjs";
+import { MockWeb } from "./mock-web.mjs";
 import { answerPast } from "./mock-what-if.mjs";
 
 const DIST = fileURLToPath(new URL("../dist/", import.meta.url));
@@ -27,7 +28,7 @@ const CSP =
 export const TOKEN = "rf_mock";
 
 export class Mock {
-  constructor({ events = 0, projections = true, heartbeat = 1_000, prefix = "/", firewall = {} } = {}) {
+  constructor({ events = 0, projections = true, heartbeat = 1_000, prefix = "/", firewall = {}, web = {} } = {}) {
     this.incarnation = "0193a1c0-mock";
     this.events = [];
     this.streams = new Set();
@@ -37,6 +38,7 @@ export class Mock {
     this.prefix = prefix;
     this.projections = new MockProjections(() => this.events.length, projections);
     this.firewall = new MockFirewall(firewall);
+    this.web = new MockWeb({ empty: firewall.empty, ...web });
     this.heartbeat = heartbeat;
     this.append(events);
   }
@@ -134,7 +136,7 @@ export class Mock {
     const path = `/${url.pathname.slice(this.prefix.length)}`;
     if (!path.startsWith("/api/")) return this.#file(path, answer);
     answer.setHeader("weir-position", String(this.events.length));
-    const body = request.method === "GET" ? undefined : await read(request);
+    const body = request.method === "GET" ? undefined : await read(request, path.endsWith("/import"));
     if (path === "/api/session") return this.#session(request, answer, body);
     if (this.fault) return problem(answer, ...this.fault);
     if (!signedIn(request)) return problem(answer, 401, "Not signed in", "sign in with a token");
@@ -196,6 +198,7 @@ export class Mock {
     const lines = (line) => this.#lines(answer, line);
     if (answerPast({ ...asked, ...speak, lines, empty: this.firewall.empty })) return;
     if (this.firewall.answer({ ...asked, ...speak })) return;
+    if (this.web.answer({ ...asked, ...speak, may: (scope) => this.firewall.may(scope) })) return;
     if (path === "projections") return json(answer, 200, { head, projections: this.projections.views() });
     if (kind === "projections")
       return this.projections.answer({
@@ -319,9 +322,10 @@ function signedIn(request) {
   return /(?:^|; )weir=mock/.test(request.headers.cookie ?? "") || request.headers.authorization === `Bearer ${TOKEN}`;
 }
 
-async function read(request) {
+async function read(request, raw) {
   let body = "";
   for await (const chunk of request) body += chunk;
+  if (raw) return body;
   return body === "" ? {} : JSON.parse(body);
 }
 

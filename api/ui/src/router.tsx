@@ -3,6 +3,7 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from "@tanstack/react-router";
 import { BLOCK_FILTERS, type BlockFilter } from "./api/blocks";
 import { WAIVER_STATES } from "./api/waivers";
+import { ACTIONS, METHODS } from "./api/web-rules";
 import { ROOT } from "./root";
 import { Broken } from "./shell/broken";
 import { Layout } from "./shell/layout";
@@ -152,8 +153,83 @@ const connectRoute = createRoute({
   component: lazyRouteComponent(() => import("./connect/page"), "ConnectPage"),
 });
 
+export const WEB_RULES_TABS = ["test", "waivers"] as const;
+
+export interface WebRulesSearch {
+  /** The rules, where none is named. */
+  tab?: string | undefined;
+  search?: string | undefined;
+  action?: string | undefined;
+  category?: string | undefined;
+  /** What is tested. */
+  url?: string | undefined;
+  agent?: string | undefined;
+  method?: string | undefined;
+}
+
+const webRulesRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/web-rules",
+  validateSearch: (search: Record<string, unknown>): WebRulesSearch => ({
+    ...word(search, "tab", WEB_RULES_TABS),
+    ...word(search, "search"),
+    ...word(search, "action", ACTIONS),
+    ...word(search, "category"),
+    ...word(search, "url"),
+    ...word(search, "agent"),
+    ...word(search, "method", METHODS),
+  }),
+  component: lazyRouteComponent(() => import("./web-rules/page"), "WebRulesPage"),
+});
+
+export interface PagesSearch {
+  /** What is cached, where it is not named. */
+  tab?: string | undefined;
+  host?: string | undefined;
+  url?: string | undefined;
+  owner?: string | undefined;
+  shared?: string | undefined;
+  /** The words that are looked for. */
+  words?: string | undefined;
+}
+
+const pagesRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/pages",
+  validateSearch: (search: Record<string, unknown>): PagesSearch => ({
+    ...word(search, "tab", ["search"]),
+    ...word(search, "host"),
+    ...word(search, "url"),
+    ...word(search, "owner"),
+    ...word(search, "shared", ["true", "false"]),
+    ...word(search, "words"),
+  }),
+  component: lazyRouteComponent(() => import("./web-pages/page"), "WebPagesPage"),
+});
+
+export interface ReportsSearch {
+  /** The cycle that is shown in full; the present one, where none is named. */
+  cycle?: string | undefined;
+}
+
+const reportsRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/reports",
+  validateSearch: (search: Record<string, unknown>): ReportsSearch =>
+    /^\d{1,15}$/.test(String(search["cycle"] ?? "")) ? word(search, "cycle") : {},
+  component: lazyRouteComponent(() => import("./web-reports/page"), "ReportsPage"),
+});
+
+const filterRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/filter",
+  component: lazyRouteComponent(() => import("./web-filter/page"), "FilterPage"),
+});
+
+const webRoutes = [webRulesRoute, pagesRoute, reportsRoute, filterRoute] as const;
+
 export const router = createRouter({
-  routeTree: rootRoute.addChildren([tailRoute, dashboardRoute, blocksRoute, rulesRoute, waiversRoute, holdsRoute, whatIfRoute, impactRoute, sourcesRoute, cacheRoute, tokensRoute, profilesRoute, connectRoute, projectionsRoute]),
+  routeTree: rootRoute.addChildren([tailRoute, dashboardRoute, blocksRoute, rulesRoute, waiversRoute, holdsRoute, whatIfRoute, impactRoute, sourcesRoute, cacheRoute, tokensRoute, profilesRoute, connectRoute, projectionsRoute, ...webRoutes]),
   basepath: ROOT,
   parseSearch,
   stringifySearch,

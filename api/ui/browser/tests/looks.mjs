@@ -1,6 +1,7 @@
 // Every state of every page in both themes: no serious finding of axe, nothing in the console, and a picture to look at.
 
 import assert from "node:assert/strict";
+import { AGENT } from "../mock-web-rules.mjs";
 
 const shown =
   (...names) =>
@@ -8,6 +9,155 @@ const shown =
     for (const name of names) await page.getByTestId(name).waitFor();
   };
 const dialog = async ({ page }) => page.getByRole("dialog").waitFor();
+
+/** The states that every page of the web gateway has. */
+const webStates = (state, path, ...names) => [
+  { state, mock: {}, open: { path }, reach: shown(...names) },
+  { state: `${state}-narrow`, mock: {}, open: { path, width: 480, height: 860 }, reach: shown(...names) },
+  { state: `${state}-empty`, mock: { firewall: { empty: true } }, open: { path }, reach: shown("empty") },
+  { state: `${state}-forbidden`, mock: { firewall: { scopes: ["events:read"] } }, open: { path }, reach: shown("forbidden") },
+  {
+    state: `${state}-trouble`,
+    mock: {},
+    open: { path },
+    expects: [/status of 500/],
+    reach: async (visit, { mock }) => {
+      await shown(...names)(visit);
+      mock.fault = [500, "Accident", "the read model cannot be read"];
+      await visit.page.reload();
+      await shown("trouble")(visit);
+    },
+  },
+];
+const filtered = (open) => ({
+  mock: {},
+  open: { path: "filter", ...open },
+  reach: async (visit) => {
+    const prose = "A queue keeps what comes in order; whoever takes from it gets what came first. ".repeat(4);
+    const code = '```rust\nlet mut queue = Queue::new();\nqueue.push("first");\nassert_eq!(queue.pop(), Some("first"));\n```';
+    await visit.page.getByLabel(/^Text/).fill(`# A queue\n\n${prose}\n\n${code}\n\n## Bounds\n\n${prose}\n\n${code}\n`);
+    await visit.page.getByRole("button", { name: "Filter it" }).click();
+    await shown("outcome")(visit);
+  },
+});
+
+const WEB = [
+  ...webStates("web-rules", "web-rules", "web-rules"),
+  ...webStates("web-waivers", "web-rules?tab=waivers", "web-waivers"),
+  ...webStates("pages", "pages", "web-pages"),
+  ...webStates("reports", "reports", "plots", "cycles"),
+  { state: "web-rules-no-match", mock: {}, open: { path: "web-rules?search=zlib" }, reach: shown("no-match") },
+  {
+    state: "web-rules-refused",
+    mock: {},
+    open: { path: "web-rules" },
+    expects: [/status of 422/],
+    reach: async (visit) => {
+      await visit.page.getByRole("button", { name: "New rule" }).click();
+      await visit.page.getByLabel(/^Pattern/).fill("docs.example/path");
+      await visit.page.getByRole("dialog").getByLabel(/^Category/).fill("documentation");
+      await visit.page.getByLabel(/^Reason/).fill("our own");
+      await visit.page.getByRole("button", { name: "Add" }).click();
+      await visit.page.getByText("a host has no slash").waitFor();
+    },
+  },
+  {
+    state: "web-rules-import",
+    mock: {},
+    open: { path: "web-rules" },
+    expects: [/status of 400/],
+    reach: async (visit) => {
+      await visit.page.getByRole("button", { name: "Import" }).click();
+      await visit.page.getByRole("dialog").getByLabel(/^Rules/).fill("no rule\n");
+      await visit.page.getByRole("button", { name: "Import 1 rule" }).click();
+      await visit.page.getByText(/line 1/).waitFor();
+    },
+  },
+  { state: "web-test-empty", mock: {}, open: { path: "web-rules?tab=test" }, reach: shown("empty") },
+  {
+    state: "web-test-passes",
+    mock: {},
+    open: { path: `web-rules?tab=test&url=https://github.com/&agent=${AGENT}` },
+    reach: shown("verdict", "gates", "waived"),
+  },
+  {
+    state: "web-test-blocked",
+    mock: {},
+    open: { path: "web-rules?tab=test&url=https://files.packages.example/six" },
+    reach: shown("verdict", "gates", "waived"),
+  },
+  {
+    state: "web-test-narrow",
+    mock: {},
+    open: { path: `web-rules?tab=test&url=https://used.example/&agent=${AGENT}`, width: 480, height: 860 },
+    reach: shown("verdict", "gates", "waived"),
+  },
+  {
+    state: "web-test-refused",
+    mock: {},
+    open: { path: "web-rules?tab=test&url=docs.rs" },
+    expects: [/status of 400/],
+    reach: ({ page }) => page.getByText("has no scheme").waitFor(),
+  },
+  {
+    state: "web-waivers-new",
+    mock: {},
+    open: { path: "web-rules?tab=waivers" },
+    reach: async (visit) => {
+      await visit.page.getByRole("button", { name: "New waiver" }).click();
+      await visit.page.getByRole("dialog").getByLabel("It permits").selectOption("code");
+    },
+  },
+  {
+    state: "pages-purge",
+    mock: {},
+    open: { path: "pages" },
+    reach: async (visit) => {
+      await visit.page.getByRole("button", { name: /^Purge https/ }).first().click();
+      await dialog(visit);
+    },
+  },
+  { state: "pages-search", mock: {}, open: { path: "pages?tab=search&words=queue" }, reach: shown("found") },
+  {
+    state: "pages-search-narrow",
+    mock: {},
+    open: { path: "pages?tab=search&words=queue", width: 480, height: 860 },
+    reach: shown("found"),
+  },
+  { state: "pages-search-empty", mock: {}, open: { path: "pages?tab=search" }, reach: shown("empty") },
+  { state: "reports-cycle", mock: {}, open: { path: "reports?cycle=44" }, reach: shown("state-hash", "plots") },
+  { state: "filter", ...filtered({}) },
+  { state: "filter-narrow", ...filtered({ width: 480, height: 860 }) },
+  { state: "filter-empty", mock: {}, open: { path: "filter" }, reach: shown("empty") },
+  {
+    state: "filter-forbidden",
+    mock: { firewall: { scopes: ["events:read"] } },
+    open: { path: "filter" },
+    reach: shown("forbidden"),
+  },
+  {
+    state: "filter-trouble",
+    mock: {},
+    open: { path: "filter" },
+    expects: [/status of 500/],
+    reach: async (visit, { mock }) => {
+      mock.fault = [500, "Accident", "the filter fell over"];
+      await visit.page.getByLabel(/^Text/).fill("a text");
+      await visit.page.getByRole("button", { name: "Filter it" }).click();
+      await shown("trouble")(visit);
+    },
+  },
+  {
+    state: "web-menu",
+    mock: {},
+    open: { path: "reports" },
+    reach: async (visit) => {
+      await shown("plots")(visit);
+      await visit.page.getByRole("navigation", { name: "Pages", exact: true }).getByRole("button", { name: "Web" }).click();
+      await visit.page.getByRole("list", { name: "Web" }).waitFor();
+    },
+  },
+];
 
 const STATES = [
   {
@@ -443,6 +593,7 @@ const STATES = [
       await visit.page.getByText("is none of low").waitFor();
     },
   },
+  ...WEB,
   {
     state: "help",
     mock: { events: 40 },

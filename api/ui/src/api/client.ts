@@ -9,6 +9,8 @@ const DEADLINE = 15_000;
 interface Ask {
   method?: "GET" | "POST" | "PUT" | "DELETE";
   body?: Json;
+  /** Sent as it is, in place of a body: lines of JSON. */
+  raw?: string;
   signal?: AbortSignal | undefined;
 }
 
@@ -30,7 +32,7 @@ export function whenUnauthorised(listener: Unauthorised): void {
 }
 
 /** Asks `/api/<path>`; gives the parsed body (`null` when there is none) or throws a `Problem`. */
-export async function ask(path: string, { method = "GET", body, signal }: Ask = {}): Promise<Json> {
+export async function ask(path: string, { method = "GET", body, raw, signal }: Ask = {}): Promise<Json> {
   const headers: Record<string, string> = { accept: "application/json" };
   if (method !== "GET") {
     headers["content-type"] = "application/json";
@@ -42,7 +44,7 @@ export async function ask(path: string, { method = "GET", body, signal }: Ask = 
     answer = await fetch(api(path), {
       method,
       headers,
-      body: method === "GET" ? null : stringifyExact(body ?? {}),
+      body: method === "GET" ? null : (raw ?? stringifyExact(body ?? {})),
       credentials: "same-origin",
       cache: "no-store",
       signal: signal ? AbortSignal.any([signal, deadline]) : deadline,

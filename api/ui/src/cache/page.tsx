@@ -2,11 +2,12 @@
 
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Trash2 } from "lucide-react";
-import { useState, type ReactNode } from "react";
+import { useState } from "react";
 import { getCache, type Cache, type Kind, type Part } from "../api/cache";
 import { may } from "../api/session";
 import { Ago } from "../parts/ago";
 import { Button } from "../parts/button";
+import { Figure } from "../parts/figure";
 import { bytes, grouped, share } from "../parts/format";
 import { HEAD, Nothing, Page, ROW } from "../parts/page";
 import { useSession } from "../session/context";
@@ -110,18 +111,6 @@ function Body({ cache, lacking, onPurge }: BodyProps) {
         </div>
       )}
     </>
-  );
-}
-
-function Figure({ name, value, what }: { name: string; value: string; what: ReactNode }) {
-  return (
-    <div data-figure={name} className="bg-sheet px-4 py-3">
-      <dt className="text-xs text-soft">{name}</dt>
-      <dd>
-        <span className="numbers text-xl font-semibold">{value}</span>
-        <span className="mt-0.5 block text-xs text-soft">{what}</span>
-      </dd>
-    </div>
   );
 }
 

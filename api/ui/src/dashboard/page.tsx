@@ -10,7 +10,7 @@ import { ANY_ECOSYSTEM, Select } from "../parts/field";
 import { day, grouped } from "../parts/format";
 import { HEAD, Nothing, Page, ROW } from "../parts/page";
 import { useSession } from "../session/context";
-import { Chart } from "./chart";
+import { Downloads } from "./chart";
 import { steps } from "./steps";
 
 const route = getRouteApi("/dashboard");
@@ -90,7 +90,7 @@ function Body({ data }: { data: Dashboard }) {
         />
       </dl>
       <h2 className="px-4 pt-4 pb-2 font-semibold">Downloads over time</h2>
-      <Chart steps={steps(data)} step={data.step} />
+      <Downloads steps={steps(data)} step={data.step} />
       <div className="grid gap-x-6 lg:grid-cols-2">
         <section aria-labelledby="top" className="min-w-0">
           <h2 id="top" className="px-4 pt-2 pb-2 font-semibold">

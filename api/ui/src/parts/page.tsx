@@ -17,11 +17,13 @@ interface PageProps<T> {
   query: Asked & { data: T | undefined; dataUpdatedAt: number };
   /** Filters and buttons, at the right of the title. */
   tools?: ReactNode;
+  /** The views of the page, below its title. */
+  tabs?: ReactNode;
   children: (data: T) => ReactNode;
 }
 
 /** A page that shows one answer: loading, forbidden, failed, failed again while something is known, or there. */
-export function Page<T>({ title, about, scope, query, tools, children }: PageProps<T>) {
+export function Page<T>({ title, about, scope, query, tools, tabs, children }: PageProps<T>) {
   const retry = useRetrying(query);
   const session = useSession();
   const words = query.error && wordsOf(asProblem(query.error));
@@ -45,13 +47,14 @@ export function Page<T>({ title, about, scope, query, tools, children }: PagePro
           {about && <p className="text-soft">{about}</p>}
           {tools && <div className="ml-auto flex flex-wrap items-center gap-2">{tools}</div>}
         </div>
+        {tabs}
         {body}
       </div>
     </div>
   );
 }
 
-function Forbidden({ scope }: { scope: string }) {
+export function Forbidden({ scope }: { scope: string }) {
   return (
     <Nothing title="Not with this token" testid="forbidden">
       This page needs the scope <code>{scope}</code>, which the token you signed in with does not have. Sign in with

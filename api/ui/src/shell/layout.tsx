@@ -13,9 +13,10 @@ import { useSession } from "../session/context";
 import { hub } from "../stream/hub";
 import { nextTheme, theme, watchTheme } from "../theme";
 import { Connection } from "./connection";
+import { Group } from "./group";
 import { handleKey, useKeys } from "./keys";
 import { Mark } from "./mark";
-import { PAGES } from "./pages";
+import { PAGES, SINGLE_PAGES, WEB_PAGES } from "./pages";
 
 const Help = lazy(() => import("./help"));
 const Palette = lazy(() => import("./palette"));
@@ -69,15 +70,18 @@ function Frame() {
       <header className="flex h-11 shrink-0 items-center gap-1 border-b border-line bg-sheet px-3">
         <Link
           to="/"
-          className="mr-3 flex items-center gap-2 rounded-sm text-base font-semibold tracking-tight"
+          className="mr-1 flex items-center gap-2 rounded-sm text-base font-semibold tracking-tight"
           aria-label="Weir, live tail"
         >
           <Mark /> Weir
         </Link>
-        <nav aria-label="Pages" className="flex h-full min-w-0 flex-1 overflow-x-auto overflow-y-hidden">
-          {PAGES.map(({ to, label }) => (
-            <Tab key={to} to={to} label={label} />
-          ))}
+        <nav aria-label="Pages" className="flex h-full min-w-0 flex-1">
+          <div className="flex h-full min-w-0 overflow-x-auto overflow-y-hidden">
+            {SINGLE_PAGES.map(({ to, label }) => (
+              <Tab key={to} to={to} label={label} />
+            ))}
+          </div>
+          <Group label="Web" pages={WEB_PAGES} />
         </nav>
         <Connection />
         <span aria-hidden className="mx-2 h-5 w-px bg-line" />

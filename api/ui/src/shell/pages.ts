@@ -1,6 +1,7 @@
 // The pages, in the order of the header: one list for header, keys, palette and help.
 
-export const PAGES = [
+/** Those that stand in the header by themselves. */
+export const SINGLE_PAGES = [
   { to: "/", label: "Live tail", key: "t" },
   { to: "/dashboard", label: "Dashboard", key: "d" },
   { to: "/blocks", label: "Block log", key: "b" },
@@ -16,3 +17,13 @@ export const PAGES = [
   { to: "/connect", label: "Connect", key: "o" },
   { to: "/projections", label: "Projections", key: "p" },
 ] as const;
+
+/** Those of the web gateway, which share one place in the header. */
+export const WEB_PAGES = [
+  { to: "/web-rules", label: "Web rules", key: "u" },
+  { to: "/pages", label: "Pages", key: "e" },
+  { to: "/reports", label: "Reports", key: "n" },
+  { to: "/filter", label: "Filter preview", key: "l" },
+] as const;
+
+export const PAGES = [...SINGLE_PAGES, ...WEB_PAGES] as const;

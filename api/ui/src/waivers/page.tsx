@@ -6,7 +6,7 @@ import { Plus } from "lucide-react";
 import { useState } from "react";
 import { toast } from "sonner";
 import { may } from "../api/session";
-import { getWaivers, grantWaiver, WAIVER_STATES, type Waiver, type WaiverState } from "../api/waivers";
+import { getWaivers, grantWaiver, revokeWaiver, WAIVER_STATES, type Waiver, type WaiverState } from "../api/waivers";
 import { Ago } from "../parts/ago";
 import { Button } from "../parts/button";
 import { Confirm } from "../parts/confirm";
@@ -116,7 +116,20 @@ export function WaiversPage() {
                 and stand in the log as such.
               </Confirm>
             )}
-            {revoking && <RevokeDialog waiver={revoking} onDone={look} onClose={() => setRevoking(undefined)} />}
+            {revoking && (
+              <RevokeDialog
+                waits={revoking.state === "waiting"}
+                revoke={(reason) => revokeWaiver(revoking.id, reason)}
+                onDone={look}
+                onClose={() => setRevoking(undefined)}
+              >
+                <code>
+                  {revoking.package} {revoking.versions}
+                </code>{" "}
+                of {revoking.ecosystem} {revoking.state === "waiting" ? "stays" : "is"} forbidden by whatever forbids it, on
+                every instance within a second.
+              </RevokeDialog>
+            )}
           </>
         );
       }}

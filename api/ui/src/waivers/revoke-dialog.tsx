@@ -1,24 +1,26 @@
 import { useMutation } from "@tanstack/react-query";
-import { useState, type FormEvent } from "react";
+import { useState, type FormEvent, type ReactNode } from "react";
 import { toast } from "sonner";
 import { asProblem } from "../api/problem";
-import { revokeWaiver, type Waiver } from "../api/waivers";
 import { Button } from "../parts/button";
 import { Dialog } from "../parts/dialog";
 import { Field } from "../parts/field";
 
 interface RevokeDialogProps {
-  waiver: Waiver;
+  /** It waits: to take it back is to say no. */
+  waits: boolean;
+  revoke: (reason: string) => Promise<void>;
+  /** What becomes of what it is about. */
+  children: ReactNode;
   onDone: () => void;
   onClose: () => void;
 }
 
 /** Takes a waiver back, or says no to one that waits. */
-export function RevokeDialog({ waiver, onDone, onClose }: RevokeDialogProps) {
+export function RevokeDialog({ waits, revoke, children, onDone, onClose }: RevokeDialogProps) {
   const [reason, setReason] = useState("");
-  const waits = waiver.state === "waiting";
   const revoking = useMutation({
-    mutationFn: () => revokeWaiver(waiver.id, reason.trim()),
+    mutationFn: () => revoke(reason.trim()),
     onSuccess: () => {
       toast("The waiver is in force no more");
       onClose();
@@ -34,11 +36,7 @@ export function RevokeDialog({ waiver, onDone, onClose }: RevokeDialogProps) {
     <Dialog title={waits ? "Refuse the waiver?" : "Revoke the waiver?"} onClose={onClose} width="max-w-md">
       <form onSubmit={submit} className="p-4">
         <p className="leading-relaxed">
-          <code>
-            {waiver.package} {waiver.versions}
-          </code>{" "}
-          of {waiver.ecosystem} {waits ? "stays" : "is"} forbidden by whatever forbids it, on every instance within a second.
-          It cannot be given back; another can be asked for.
+          {children} It cannot be given back; another can be asked for.
         </p>
         <Field
           className="mt-3"
