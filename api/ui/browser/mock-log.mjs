@@ -18,7 +18,13 @@ export const KINDS = [
   [0x5003, "AuthorityQuarantined", "actors", "A peer was set aside after failures"],
   [0x6000, "WebRequestSubmitted", "web", "An agent asked the gateway for a page"],
   [0x6001, "WebRequestCompleted", "web", "A page was fetched, filtered and answered"],
+  [0x6002, "WebRequestBlocked", "web", "A request of an agent was refused, and why"],
+  [0x6003, "WebRequestFailed", "web", "A request of an agent came to nothing"],
   [0x6020, "CacheHit", "web", "A request was answered from the cache"],
+  [0x6060, "WebApprovalRequested", "web", "An agent asked a human about a blocked request"],
+  [0x6061, "WebApprovalAnswered", "web", "A human has answered for a blocked request"],
+  [0x1201, "EpochAdvanced", "nexus", "The epoch advanced: agents may do more"],
+  [0x1301, "SparkGranted", "mint", "An account was given spark"],
 ].map(([code, name, subsystem, doc]) => ({ code, name, subsystem, schema: 1, doc }));
 
 const BY_NAME = new Map(KINDS.map((kind) => [kind.name, kind]));
@@ -117,6 +123,8 @@ function streamOf(name, position) {
     CacheHit: "web/cache/9f3a11",
     Transferred: "mint/treasury",
     CycleStarted: "nexus",
+    EpochAdvanced: "nexus",
+    SparkGranted: "mint/agent",
     SubscriptionApproved: "topics/subscription/rust/7c1f",
     TokenIssued: "access/token/t1",
     AuthorityQuarantined: "actors/peer-a",

@@ -11,6 +11,7 @@ import { event, KINDS, stories } from "./mock-log.mjs";
 import { MockFirewall } from "./mock-firewall.mjs";
 import { MockProjections } from "./mock-projections.mjs";
 import { MockWeb } from "./mock-web.mjs";
+import { MockWebRequests } from "./mock-web-requests.mjs";
 import { answerPast } from "./mock-what-if.mjs";
 
 const DIST = fileURLToPath(new URL("../dist/", import.meta.url));
@@ -39,6 +40,7 @@ export class Mock {
     this.projections = new MockProjections(() => this.events.length, projections);
     this.firewall = new MockFirewall(firewall);
     this.web = new MockWeb({ empty: firewall.empty, ...web });
+    this.webRequests = new MockWebRequests({ empty: firewall.empty, ...web });
     this.heartbeat = heartbeat;
     this.append(events);
   }
@@ -69,12 +71,12 @@ export class Mock {
     await closed;
   }
 
-  append(count, kind) {
+  append(count, kind, payload) {
     const fresh = [];
     const first = this.events.length + 1;
     this.source ??= stories(first);
     for (let added = 0; added < count; added += 1) {
-      fresh.push(kind ? event(first + added, kind, `single ${first + added}`, null) : { ...this.source.next().value });
+      fresh.push(kind ? event(first + added, kind, `single ${first + added}`, null, payload) : { ...this.source.next().value });
     }
     // The story goes on where single events were put in between.
     if (kind) this.source = stories(first + count);
@@ -195,10 +197,12 @@ export class Mock {
       });
     const asked = { path, query, method: request.method, body };
     const speak = { json: (...rest) => json(answer, ...rest), problem: (...rest) => problem(answer, ...rest) };
+    const plain = (body, headers) => answer.writeHead(200, { "content-type": "text/plain; charset=utf-8", ...headers }).end(body);
     const lines = (line) => this.#lines(answer, line);
     if (answerPast({ ...asked, ...speak, lines, empty: this.firewall.empty })) return;
     if (this.firewall.answer({ ...asked, ...speak })) return;
     if (this.web.answer({ ...asked, ...speak, may: (scope) => this.firewall.may(scope) })) return;
+    if (this.webRequests.answer({ ...asked, ...speak, plain, may: (scope) => this.firewall.may(scope) })) return;
     if (path === "projections") return json(answer, 200, { head, projections: this.projections.views() });
     if (kind === "projections")
       return this.projections.answer({

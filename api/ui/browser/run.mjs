@@ -4,7 +4,7 @@
 import { launch, Visit } from "./driver.mjs";
 import { mockWorld, realWorld } from "./world.mjs";
 
-const SUITES = ["session", "tail", "pause", "keyboard", "projections", "dashboard", "blocks", "rules", "waivers", "holds", "impact", "sources", "cache", "tokens", "profiles", "connect", "web-rules", "web-pages", "web-reports", "web-filter", "trouble", "looks"];
+const SUITES = ["session", "tail", "pause", "keyboard", "projections", "dashboard", "blocks", "rules", "waivers", "holds", "impact", "sources", "cache", "tokens", "profiles", "connect", "requests", "agents", "approvals", "web-rules", "web-pages", "web-reports", "web-filter", "trouble", "looks"];
 const TEST_MS = 60_000;
 
 const tests = (

@@ -4,6 +4,7 @@ import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from "
 import { BLOCK_FILTERS, type BlockFilter } from "./api/blocks";
 import { WAIVER_STATES } from "./api/waivers";
 import { ACTIONS, METHODS } from "./api/web-rules";
+import { REQUEST_FILTERS, REQUEST_STATES, type RequestFilter } from "./api/web-requests";
 import { ROOT } from "./root";
 import { Broken } from "./shell/broken";
 import { Layout } from "./shell/layout";
@@ -226,7 +227,46 @@ const filterRoute = createRoute({
   component: lazyRouteComponent(() => import("./web-filter/page"), "FilterPage"),
 });
 
-const webRoutes = [webRulesRoute, pagesRoute, reportsRoute, filterRoute] as const;
+export interface RequestsSearch extends RequestFilter {
+  /** The list stands still. */
+  paused?: string | undefined;
+  /** The request that is shown in full, and whose it is. */
+  open?: string | undefined;
+  of?: string | undefined;
+}
+
+const requestsRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/requests",
+  validateSearch: (search: Record<string, unknown>): RequestsSearch => ({
+    ...(Object.assign({}, ...REQUEST_FILTERS.map((name) => word(search, name))) as RequestFilter),
+    ...word(search, "state", REQUEST_STATES),
+    ...word(search, "paused", ["yes"]),
+    ...word(search, "open"),
+    ...word(search, "of"),
+  }),
+  component: lazyRouteComponent(() => import("./requests/page"), "RequestsPage"),
+});
+
+export interface AgentsSearch {
+  /** The agent that is shown in full. */
+  open?: string | undefined;
+}
+
+const agentsRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/agents",
+  validateSearch: (search: Record<string, unknown>): AgentsSearch => word(search, "open"),
+  component: lazyRouteComponent(() => import("./agents/page"), "AgentsPage"),
+});
+
+const approvalsRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/approvals",
+  component: lazyRouteComponent(() => import("./approvals/page"), "ApprovalsPage"),
+});
+
+const webRoutes = [requestsRoute, agentsRoute, approvalsRoute, webRulesRoute, pagesRoute, reportsRoute, filterRoute] as const;
 
 export const router = createRouter({
   routeTree: rootRoute.addChildren([tailRoute, dashboardRoute, blocksRoute, rulesRoute, waiversRoute, holdsRoute, whatIfRoute, impactRoute, sourcesRoute, cacheRoute, tokensRoute, profilesRoute, connectRoute, projectionsRoute, ...webRoutes]),

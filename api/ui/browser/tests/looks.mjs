@@ -525,6 +525,185 @@ const STATES = [
   { state: "connect", mock: {}, open: { path: "connect?token=yes" }, reach: shown("ecosystems") },
   { state: "connect-waiting", mock: { firewall: { empty: true } }, open: { path: "connect" }, reach: shown("ecosystems") },
   { state: "connect-narrow", mock: {}, open: { path: "connect", width: 480, height: 860 }, reach: shown("ecosystems") },
+  { state: "requests", mock: {}, open: { path: "requests" }, reach: shown("requests") },
+  { state: "requests-narrow", mock: {}, open: { path: "requests", width: 480, height: 860 }, reach: shown("requests") },
+  {
+    state: "requests-paused",
+    mock: {},
+    open: { path: "requests?paused=yes&state=blocked" },
+    reach: shown("requests", "new-count"),
+  },
+  { state: "requests-empty", mock: { firewall: { empty: true } }, open: { path: "requests" }, reach: shown("empty") },
+  { state: "requests-no-match", mock: {}, open: { path: "requests?host=nowhere.example" }, reach: shown("no-match") },
+  {
+    state: "requests-forbidden",
+    mock: { firewall: { scopes: ["events:read"] } },
+    open: { path: "requests" },
+    reach: shown("forbidden"),
+  },
+  {
+    state: "requests-blocked",
+    mock: {},
+    open: { path: "requests?state=blocked&host=github.com" },
+    reach: async (visit) => {
+      await visit.page.getByRole("button", { name: "https://github.com/tokio-rs/tokio" }).first().click();
+      await shown("verdict")(visit);
+    },
+  },
+  {
+    state: "requests-given",
+    mock: {},
+    open: { path: "requests?state=completed&q=semaphore" },
+    reach: async (visit) => {
+      await visit.page.locator("[data-request]").filter({ hasText: "200" }).first().getByRole("button").last().click();
+      await visit.page.getByRole("button", { name: /as plain text/ }).click();
+      await shown("content", "verdict")(visit);
+      await visit.page.getByTestId("content").scrollIntoViewIfNeeded();
+    },
+  },
+  {
+    state: "requests-detail-narrow",
+    mock: {},
+    open: { path: "requests?state=failed", width: 480, height: 860 },
+    reach: async (visit) => {
+      await visit.page.locator("[data-request]").first().getByRole("button").last().click();
+      await shown("verdict")(visit);
+    },
+  },
+  {
+    state: "requests-trouble",
+    mock: {},
+    open: { path: "requests" },
+    expects: [/status of 500/],
+    reach: async (visit, { mock }) => {
+      await shown("requests")(visit);
+      mock.fault = [500, "Accident", "the read model cannot be read"];
+      await visit.page.reload();
+      await shown("trouble")(visit);
+    },
+  },
+  { state: "agents", mock: {}, open: { path: "agents" }, reach: shown("world", "agents") },
+  { state: "agents-narrow", mock: {}, open: { path: "agents", width: 480, height: 860 }, reach: shown("world", "agents") },
+  {
+    state: "agents-empty",
+    mock: { firewall: { empty: true }, web: { closed: true } },
+    open: { path: "agents" },
+    reach: shown("world", "empty"),
+  },
+  {
+    state: "agents-read-only",
+    mock: { firewall: { scopes: ["agents:read"] } },
+    open: { path: "agents" },
+    reach: shown("world", "agents"),
+  },
+  {
+    state: "agents-forbidden",
+    mock: { firewall: { scopes: ["events:read"] } },
+    open: { path: "agents" },
+    reach: shown("forbidden"),
+  },
+  {
+    state: "agents-detail",
+    mock: {},
+    open: { path: "agents" },
+    reach: async (visit) => {
+      await visit.page.getByRole("button", { name: "reader", exact: true }).click();
+      await shown("cycles")(visit);
+    },
+  },
+  {
+    state: "agents-register",
+    mock: {},
+    open: { path: "agents" },
+    reach: async (visit) => {
+      await visit.page.getByRole("button", { name: "Register agent" }).click();
+      await visit.page.getByLabel(/^Public key/).fill("no key");
+    },
+  },
+  {
+    state: "agents-grant",
+    mock: {},
+    open: { path: "agents" },
+    reach: async (visit) => {
+      await visit.page.getByRole("button", { name: "Grant spark to reader" }).click();
+      await dialog(visit);
+    },
+  },
+  {
+    state: "agents-advance",
+    mock: {},
+    open: { path: "agents" },
+    reach: async (visit) => {
+      await visit.page.getByRole("button", { name: "Advance the epoch" }).click();
+      await dialog(visit);
+    },
+  },
+  {
+    state: "agents-clock",
+    mock: { web: { driven: true } },
+    open: { path: "agents" },
+    reach: async (visit) => {
+      await visit.page.getByRole("button", { name: "Move the clock" }).click();
+      await dialog(visit);
+    },
+  },
+  {
+    state: "agents-trouble",
+    mock: {},
+    open: { path: "agents" },
+    expects: [/status of 500/],
+    reach: async (visit, { mock }) => {
+      await shown("agents")(visit);
+      mock.fault = [500, "Accident", "the read model cannot be read"];
+      await visit.page.reload();
+      await shown("trouble")(visit);
+    },
+  },
+  { state: "approvals", mock: {}, open: { path: "approvals" }, reach: shown("waiting", "answered") },
+  { state: "approvals-narrow", mock: {}, open: { path: "approvals", width: 480, height: 860 }, reach: shown("waiting") },
+  { state: "approvals-empty", mock: { firewall: { empty: true } }, open: { path: "approvals" }, reach: shown("empty") },
+  {
+    state: "approvals-read-only",
+    mock: { firewall: { scopes: ["web:read"] } },
+    open: { path: "approvals" },
+    reach: shown("waiting"),
+  },
+  {
+    state: "approvals-forbidden",
+    mock: { firewall: { scopes: ["events:read"] } },
+    open: { path: "approvals" },
+    reach: shown("forbidden"),
+  },
+  {
+    state: "approvals-answer",
+    mock: {},
+    open: { path: "approvals" },
+    reach: async (visit) => {
+      await visit.page.getByRole("button", { name: /^Allow GET https:\/\/github.com/ }).click();
+      await dialog(visit);
+    },
+  },
+  {
+    state: "approvals-trouble",
+    mock: {},
+    open: { path: "approvals" },
+    expects: [/status of 500/],
+    reach: async (visit, { mock }) => {
+      await shown("waiting")(visit);
+      mock.fault = [500, "Accident", "the read model cannot be read"];
+      await visit.page.reload();
+      await shown("trouble")(visit);
+    },
+  },
+  {
+    state: "web-pages",
+    mock: {},
+    open: { path: "approvals" },
+    reach: async (visit) => {
+      await visit.page.getByRole("button", { name: /^Web/ }).click();
+      await visit.page.getByRole("link", { name: "Requests" }).waitFor();
+    },
+  },
   { state: "tokens", mock: {}, open: { path: "tokens?show=all" }, reach: shown("tokens") },
   { state: "tokens-narrow", mock: {}, open: { path: "tokens", width: 480, height: 860 }, reach: shown("tokens") },
   {

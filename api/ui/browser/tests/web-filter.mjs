@@ -128,11 +128,11 @@ export default [
       await links.first().waitFor();
       await page.keyboard.press("Escape");
       await links.first().waitFor({ state: "detached" });
-      assert.equal(await page.evaluate(() => document.activeElement?.textContent.trim()), "Web");
+      assert.equal(await page.evaluate(() => document.activeElement?.textContent), "Web, on Filter preview");
       await page.keyboard.press("Enter");
       await page.keyboard.press("Tab");
       await page.keyboard.press("Enter");
-      await page.getByRole("heading", { name: "Web rules" }).waitFor();
+      await page.getByRole("heading", { name: "Requests" }).waitFor();
       await links.first().waitFor({ state: "detached" });
       await page.locator("#page").focus();
       for (const [key, title] of [["e", "Pages"], ["n", "Reports"], ["l", "Filter preview"], ["u", "Web rules"]]) {

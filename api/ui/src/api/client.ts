@@ -26,14 +26,42 @@ export function lastWritten(): string | undefined {
   return written && Date.now() - written.at < REMEMBERED ? written.position : undefined;
 }
 
+/** What a list has to know of: what the stream told of, and what this page wrote. */
+export function atLeast(known: bigint | undefined): bigint | undefined {
+  const mine = lastWritten();
+  if (mine === undefined) return known;
+  return known !== undefined && known > BigInt(mine) ? known : BigInt(mine);
+}
+
 /** Registers what happens when the session has ended while the page was open. */
 export function whenUnauthorised(listener: Unauthorised): void {
   onUnauthorised = listener;
 }
 
 /** Asks `/api/<path>`; gives the parsed body (`null` when there is none) or throws a `Problem`. */
-export async function ask(path: string, { method = "GET", body, raw, signal }: Ask = {}): Promise<Json> {
-  const headers: Record<string, string> = { accept: "application/json" };
+export async function ask(path: string, asked: Ask = {}): Promise<Json> {
+  const answer = await send(path, "application/json", asked);
+  const text = await answer.text();
+  if (text === "") return null;
+  try {
+    return parseExact(text);
+  } catch {
+    throw new Problem(
+      answer.status,
+      "The answer is not JSON",
+      `GET /api/${path} gave something else; is a proxy in the way?`,
+    );
+  }
+}
+
+/** Asks for something that is no JSON: its text as it came, never as a document, and what it is said to be. */
+export async function askText(path: string, signal?: AbortSignal): Promise<{ text: string; type: string }> {
+  const answer = await send(path, "text/plain, application/problem+json", { signal });
+  return { text: await answer.text(), type: answer.headers.get("weir-content-type") ?? "" };
+}
+
+async function send(path: string, accept: string, { method = "GET", body, raw, signal }: Ask): Promise<Response> {
+  const headers: Record<string, string> = { accept };
   if (method !== "GET") {
     headers["content-type"] = "application/json";
     headers["x-weir-csrf"] = "1";
@@ -60,17 +88,7 @@ export async function ask(path: string, { method = "GET", body, raw, signal }: A
   }
   const position = answer.headers.get("weir-position");
   if (method !== "GET" && position !== null) written = { position, at: Date.now() };
-  const text = await answer.text();
-  if (text === "") return null;
-  try {
-    return parseExact(text);
-  } catch {
-    throw new Problem(
-      answer.status,
-      "The answer is not JSON",
-      `GET /api/${path} gave something else; is a proxy in the way?`,
-    );
-  }
+  return answer;
 }
 
 const SILENCE = 60_000;

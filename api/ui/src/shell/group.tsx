@@ -1,74 +1,64 @@
-import { Link, useRouterState } from "@tanstack/react-router";
+import { Link, useLocation } from "@tanstack/react-router";
 import { ChevronDown } from "lucide-react";
-import { useEffect, useRef, useState, type FocusEvent, type KeyboardEvent } from "react";
-import type { PAGES } from "./pages";
+import { useEffect, useRef, useState } from "react";
+import { Key } from "../parts/button";
+import type { AnyPage } from "./pages";
 
-interface GroupProps {
-  label: string;
-  pages: readonly (typeof PAGES)[number][];
-}
-
-/** Pages that share one place in the header: a button that shows their links, and says when one of them is open. */
-export function Group({ label, pages }: GroupProps) {
-  const [place, setPlace] = useState<{ left: number; top: number }>();
-  const box = useRef<HTMLDivElement>(null);
-  const button = useRef<HTMLButtonElement>(null);
-  const here = useRouterState({ select: ({ matches }) => matches.at(-1)?.routeId as string | undefined });
-  const close = () => setPlace(undefined);
-  const open = place !== undefined;
+/** Pages of one part of Weir behind one tab: a list of links that opens and closes. */
+export function Group({ name, pages }: { name: string; pages: readonly AnyPage[] }) {
+  const [open, setOpen] = useState(false);
+  const place = useRef<HTMLDivElement>(null);
+  const tab = useRef<HTMLButtonElement>(null);
+  const path = useLocation({ select: ({ pathname }) => pathname });
+  // What stands below a path prefix ends as the page's own address does.
+  const here = pages.find(({ to }) => path.endsWith(to));
   useEffect(() => {
     if (!open) return;
-    const outside = (event: PointerEvent) => {
-      if (!box.current?.contains(event.target as Node)) close();
+    const away = ({ target }: PointerEvent) => {
+      if (target instanceof Node && !place.current?.contains(target)) setOpen(false);
     };
-    document.addEventListener("pointerdown", outside);
-    return () => document.removeEventListener("pointerdown", outside);
+    document.addEventListener("pointerdown", away);
+    return () => document.removeEventListener("pointerdown", away);
   }, [open]);
-  const toggle = () => {
-    // Where the header is narrow, the group stands at its end: what hangs from it stays within the window.
-    const { left, bottom } = button.current!.getBoundingClientRect();
-    setPlace(open ? undefined : { left: Math.max(0, Math.min(left, window.innerWidth - 192)), top: bottom });
-  };
-  const leave = ({ relatedTarget }: FocusEvent) => {
-    if (relatedTarget && !box.current?.contains(relatedTarget)) close();
-  };
-  const onKeyDown = (event: KeyboardEvent) => {
-    if (event.key !== "Escape" || !open) return;
-    event.preventDefault();
-    close();
-    button.current?.focus();
-  };
-  const current = pages.some(({ to }) => to === here);
-  const mark = current
-    ? "font-medium text-ink after:absolute after:inset-x-2 after:bottom-0 after:h-0.5 after:bg-accent"
-    : "text-soft hover:text-ink";
   return (
-    <div ref={box} onBlur={leave} onKeyDown={onKeyDown} className="flex shrink-0">
+    <div
+      ref={place}
+      className="relative flex h-full shrink-0"
+      onBlur={({ relatedTarget }) => {
+        if (relatedTarget && !place.current?.contains(relatedTarget)) setOpen(false);
+      }}
+      onKeyDown={(event) => {
+        if (event.key !== "Escape" || !open) return;
+        event.preventDefault();
+        setOpen(false);
+        tab.current?.focus();
+      }}
+    >
       <button
-        ref={button}
+        ref={tab}
         type="button"
         aria-expanded={open}
-        onClick={toggle}
-        className={`relative flex items-center gap-1 px-2 ${mark}`}
+        onClick={() => setOpen(!open)}
+        className={`relative flex items-center gap-1 px-1.5 ${here ? "font-medium text-ink after:absolute after:inset-x-1.5 after:bottom-0 after:h-0.5 after:bg-accent" : "text-soft hover:text-ink"}`}
       >
-        {label} <ChevronDown aria-hidden size={13} />
+        {name}
+        {here && <span className="sr-only">, on {here.label}</span>}
+        <ChevronDown aria-hidden size={13} className={open ? "rotate-180" : ""} />
       </button>
-      {place && (
-        <ul
-          aria-label={label}
-          style={place}
-          className="rise-in card-shadow fixed z-40 w-48 rounded-b-lg border border-line-strong bg-sheet py-1"
-        >
-          {pages.map(({ to, label }) => (
+      {open && (
+        <ul aria-label={name} className="rise-in card-shadow absolute top-full right-0 z-30 mt-px w-52 rounded-b-lg border border-line-strong bg-sheet p-1.5 sm:right-auto sm:left-0">
+          {pages.map(({ to, label, key }) => (
             <li key={to}>
               <Link
                 to={to}
                 activeOptions={{ exact: true, includeSearch: false }}
-                onClick={close}
-                className="block px-3 py-1.5 hover:bg-sunken"
                 activeProps={{ className: "font-medium text-accent" }}
+                onClick={() => setOpen(false)}
+                className="flex h-8 items-center gap-1 rounded px-2.5 hover:bg-accent-wash"
               >
-                {label}
+                <span className="flex-1">{label}</span>
+                <Key>g</Key>
+                <Key>{key}</Key>
               </Link>
             </li>
           ))}

@@ -16,7 +16,7 @@ import { Connection } from "./connection";
 import { Group } from "./group";
 import { handleKey, useKeys } from "./keys";
 import { Mark } from "./mark";
-import { PAGES, SINGLE_PAGES, WEB_PAGES } from "./pages";
+import { GROUPS, groupOf, PAGES } from "./pages";
 
 const Help = lazy(() => import("./help"));
 const Palette = lazy(() => import("./palette"));
@@ -77,11 +77,14 @@ function Frame() {
         </Link>
         <nav aria-label="Pages" className="flex h-full min-w-0 flex-1">
           <div className="flex h-full min-w-0 overflow-x-auto overflow-y-hidden">
-            {SINGLE_PAGES.map(({ to, label }) => (
+            {PAGES.filter((page) => groupOf(page) === undefined).map(({ to, label }) => (
               <Tab key={to} to={to} label={label} />
             ))}
           </div>
-          <Group label="Web" pages={WEB_PAGES} />
+          {/* Beside what scrolls, which would cut off what hangs from them. */}
+          {GROUPS.map((name) => (
+            <Group key={name} name={name} pages={PAGES.filter((page) => groupOf(page) === name)} />
+          ))}
         </nav>
         <Connection />
         <span aria-hidden className="mx-2 h-5 w-px bg-line" />
@@ -119,9 +122,9 @@ function Tab({ to, label }: { to: (typeof PAGES)[number]["to"]; label: string })
     <Link
       to={to}
       activeOptions={{ exact: true, includeSearch: false }}
-      className="relative flex shrink-0 items-center px-2 text-soft hover:text-ink"
+      className="relative flex shrink-0 items-center px-1.5 text-soft hover:text-ink"
       activeProps={{
-        className: "!text-ink font-medium after:absolute after:inset-x-2 after:bottom-0 after:h-0.5 after:bg-accent",
+        className: "!text-ink font-medium after:absolute after:inset-x-1.5 after:bottom-0 after:h-0.5 after:bg-accent",
       }}
     >
       {label}

@@ -1,7 +1,7 @@
 // The pages, in the order of the header: one list for header, keys, palette and help.
 
 /** Those that stand in the header by themselves. */
-export const SINGLE_PAGES = [
+export const PAGES = [
   { to: "/", label: "Live tail", key: "t" },
   { to: "/dashboard", label: "Dashboard", key: "d" },
   { to: "/blocks", label: "Block log", key: "b" },
@@ -16,14 +16,20 @@ export const SINGLE_PAGES = [
   { to: "/profiles", label: "Profiles", key: "f" },
   { to: "/connect", label: "Connect", key: "o" },
   { to: "/projections", label: "Projections", key: "p" },
+  { to: "/requests", label: "Requests", key: "q", group: "Web" },
+  { to: "/agents", label: "Agents & quotas", key: "a", group: "Web" },
+  { to: "/approvals", label: "Approvals", key: "y", group: "Web" },
+  { to: "/web-rules", label: "Web rules", key: "u", group: "Web" },
+  { to: "/pages", label: "Pages", key: "e", group: "Web" },
+  { to: "/reports", label: "Reports", key: "n", group: "Web" },
+  { to: "/filter", label: "Filter preview", key: "l", group: "Web" },
 ] as const;
 
-/** Those of the web gateway, which share one place in the header. */
-export const WEB_PAGES = [
-  { to: "/web-rules", label: "Web rules", key: "u" },
-  { to: "/pages", label: "Pages", key: "e" },
-  { to: "/reports", label: "Reports", key: "n" },
-  { to: "/filter", label: "Filter preview", key: "l" },
-] as const;
+export type AnyPage = (typeof PAGES)[number];
 
-export const PAGES = [...SINGLE_PAGES, ...WEB_PAGES] as const;
+/** Pages that stand behind one tab; the others have a tab each. */
+export const GROUPS: readonly string[] = ["Web"];
+
+export function groupOf(page: AnyPage): string | undefined {
+  return "group" in page ? page.group : undefined;
+}

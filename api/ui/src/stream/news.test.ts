@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { toEvent } from "../api/events";
-import { isNews } from "./news";
+import { isNews, newestOf } from "./news";
 
 const KINDS = ["PackageRequested", "HoldAnswered"];
 const event = (kind: string) =>
@@ -17,4 +17,12 @@ it("asks again when the stream opens or the log is another, and not for a heartb
   expect(isNews({ is: "head", head: 7n, opening: true }, KINDS)).toBe(true);
   expect(isNews({ is: "head", head: 7n, opening: false }, KINDS)).toBe(false);
   expect(isNews({ is: "stopped" }, KINDS)).toBe(false);
+});
+
+it("knows the newest of its events, and none of another log", () => {
+  const at = (position: number, kind: string) => ({ ...event(kind), position: BigInt(position) });
+  const events = [at(7, "HoldAnswered"), at(8, "PackageRequested"), at(9, "PackageAllowed")];
+  expect(newestOf({ is: "events", events }, KINDS)).toBe(8n);
+  expect(newestOf({ is: "events", events: [at(9, "PackageAllowed")] }, KINDS)).toBe(undefined);
+  expect(newestOf({ is: "resync", reason: "restored" }, KINDS)).toBe(undefined);
 });

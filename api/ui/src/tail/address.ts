@@ -4,11 +4,11 @@ import type { Position } from "../api/events";
 
 export interface TailSearch {
   /** The query as typed. */
-  q?: string;
+  q?: string | undefined;
   /** Where the view is frozen. */
-  paused?: string;
+  paused?: string | undefined;
   /** The event shown in full. */
-  at?: string;
+  at?: string | undefined;
 }
 
 export function readTailSearch(search: Record<string, unknown>): TailSearch {

@@ -1,0 +1,199 @@
+// The world's time, and the agents in it: who they are, what they have used of their quotas, what they have to pay with.
+
+import { useInfiniteQuery, useQueries, useQuery, useQueryClient } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import { Plus } from "lucide-react";
+import { useCallback, useState } from "react";
+import { toast } from "sonner";
+import { getAgents, getQuotasIn, revokeAgent, type Agent } from "../api/agents";
+import { getAccounts } from "../api/mint";
+import { getAccess, getNexus, type Nexus } from "../api/nexus";
+import { asProblem } from "../api/problem";
+import { may } from "../api/session";
+import { Button } from "../parts/button";
+import { Command } from "../parts/command";
+import { Confirm } from "../parts/confirm";
+import { plural } from "../parts/format";
+import { Nothing, Page } from "../parts/page";
+import { useSession } from "../session/context";
+import { useFresh } from "../stream/news";
+import { AgentDrawer } from "./drawer";
+import { GrantDialog } from "./grant-dialog";
+import { RegisterDialog } from "./register-dialog";
+import { AgentTable } from "./table";
+import { keyLines } from "./lines";
+import { drawnCycles, short, type CycleUses } from "./words";
+import { World } from "./world";
+
+const route = getRouteApi("/agents");
+/** What the log says of agents, of time, and of what they use. */
+const KINDS = [
+  "AgentRegistered",
+  "AgentRevoked",
+  "EpochAdvanced",
+  "CycleStarted",
+  "ClockSet",
+  "ClockDriven",
+  "SparkGranted",
+  "SparkReserved",
+  "SparkReleased",
+  "SparkTransferred",
+  "WebRequestSubmitted",
+  "WebRequestCompleted",
+  "WebRequestBlocked",
+  "WebRequestFailed",
+  "QuotaExhausted",
+];
+// Beside the stream, for tokens that may not follow the log; and ticks are no events.
+const EVERY = 5_000;
+// Of cycles that are over, little changes: a request that was under way is settled.
+const PAST = 60_000;
+
+export function AgentsPage() {
+  const { open } = route.useSearch();
+  const navigate = route.useNavigate();
+  const client = useQueryClient();
+  const session = useSession();
+  const [registering, setRegistering] = useState(false);
+  const [revoking, setRevoking] = useState<Agent>();
+  const [granting, setGranting] = useState<Agent>();
+
+  const look = useCallback(
+    () =>
+      Promise.all(
+        ["agents", "nexus", "accounts", "quotas-now"].map((name) => client.invalidateQueries({ queryKey: [name] })),
+      ),
+    [client],
+  );
+  const known = useFresh(KINDS, look);
+  const every = ({ state }: { state: { error: Error | null } }) => (state.error ? false : EVERY);
+  const nexus = useQuery({ queryKey: ["nexus"], queryFn: ({ signal }) => getNexus(signal), refetchInterval: every });
+  const access = useQuery({
+    queryKey: ["nexus", "access"],
+    queryFn: ({ signal }) => getAccess(signal),
+    refetchInterval: every,
+  });
+  const query = useInfiniteQuery({
+    queryKey: ["agents"],
+    queryFn: ({ pageParam, signal }) => getAgents(pageParam, known.current, signal),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (page) => page.next,
+    enabled: may(session, "agents:read"),
+  });
+  const accounts = useQuery({
+    queryKey: ["accounts"],
+    queryFn: ({ signal }) => getAccounts(known.current, signal),
+    enabled: may(session, "mint:read"),
+    refetchInterval: every,
+  });
+  const cycles = useCycles(nexus.data, may(session, "web:read"), () => known.current);
+
+  return (
+    <Page
+      title="Agents & quotas"
+      about="Who may ask the outside, how much, and what they pay with"
+      scope="agents:read"
+      query={query}
+      tools={
+        may(session, "agents:write") && (
+          <Button look="primary" className="h-8" onClick={() => setRegistering(true)}>
+            <Plus aria-hidden size={14} /> Register agent
+          </Button>
+        )
+      }
+    >
+      {({ pages }) => {
+        const agents = pages.flatMap(({ agents }) => agents);
+        return (
+          <>
+            <World nexus={nexus} access={access} onDone={() => void look()} />
+            {agents.length === 0 ? (
+              <Nothing title="No agent is known here">
+                <p>
+                  An agent is its ed25519 key, which is made where the agent runs; only the public half is registered here.
+                </p>
+                <div className="mt-4 text-left text-ink">
+                  <Command what="make and register a key" lines={keyLines("reader")} />
+                </div>
+              </Nothing>
+            ) : (
+              <AgentTable
+                agents={agents}
+                cycles={cycles}
+                quota={access.data?.quota}
+                accounts={accounts.data}
+                accountsTrouble={accounts.error ? asProblem(accounts.error).message : undefined}
+                onOpen={({ id }) => void navigate({ search: { open: id } })}
+                onGrant={setGranting}
+                onRevoke={setRevoking}
+              />
+            )}
+            {agents.length > 0 && (
+              <p className="flex flex-wrap items-center gap-3 p-4 text-xs text-soft">
+                {plural(agents.length, "agent")} shown{query.hasNextPage ? "" : ", and there are no others"}
+                {query.hasNextPage && (
+                  <Button onClick={() => void query.fetchNextPage()} disabled={query.isFetchingNextPage}>
+                    {query.isFetchingNextPage ? "Loading…" : "Show older"}
+                  </Button>
+                )}
+              </p>
+            )}
+            {open && (
+              <AgentDrawer
+                id={open}
+                listed={agents.find(({ id }) => id === open)}
+                account={accounts.data?.byName.get(open)}
+                onClose={() => void navigate({ search: {} })}
+              />
+            )}
+            {registering && <RegisterDialog onDone={() => void look()} onClose={() => setRegistering(false)} />}
+            {granting && (
+              <GrantDialog
+                agent={granting}
+                account={accounts.data?.byName.get(granting.id)}
+                onDone={() => void look()}
+                onClose={() => setGranting(undefined)}
+              />
+            )}
+            {revoking && (
+              <Confirm
+                title={`Revoke ${revoking.name}?`}
+                verb="Revoke"
+                act={() => revokeAgent(revoking.id)}
+                onDone={() => {
+                  toast(`${revoking.name} is revoked`);
+                  void look();
+                }}
+                onClose={() => setRevoking(undefined)}
+              >
+                What <strong className="font-semibold">{revoking.name}</strong> (<code>{short(revoking.id)}</code>) signs counts
+                for nothing any more, on any instance, and every token of it ends. A key that was revoked cannot be registered
+                again.
+              </Confirm>
+            )}
+          </>
+        );
+      }}
+    </Page>
+  );
+}
+
+/** What all agents used of the cycles that are drawn: one question a cycle, however many agents there are. */
+function useCycles(nexus: Nexus | undefined, allowed: boolean, known: () => bigint | undefined) {
+  const cycles = nexus && allowed ? drawnCycles(nexus) : [];
+  const uses = useQueries({
+    queries: cycles.map((cycle) => {
+      const now = cycle === nexus?.cycle;
+      return {
+        queryKey: [now ? "quotas-now" : "quotas", cycle],
+        queryFn: async ({ signal }: { signal: AbortSignal }): Promise<CycleUses> => {
+          const { quotas, next } = await getQuotasIn(cycle, now ? known() : undefined, signal);
+          return { byAgent: new Map(quotas.map((use) => [use.agent, use])), complete: next === undefined };
+        },
+        staleTime: now ? 0 : PAST,
+        refetchInterval: now ? EVERY : (false as const),
+      };
+    }),
+  });
+  return cycles.map((cycle, index) => ({ cycle, uses: uses[index]?.data }));
+}
