@@ -358,9 +358,16 @@ fn objection_to_agent(token: &TokenIssued, standing: Standing) -> Option<Refusal
     match (token.agent, standing) {
         (None, _) => has(Scope::WebFetch).then_some(Refusal::NeedsAgent),
         (Some(_), Standing::Trusted) => {
-            // Nor may it write the rules that it is held to.
-            let handing_out =
-                [Scope::Admin, Scope::TokensWrite, Scope::AgentsWrite, Scope::WebWrite];
+            // Nor may it write the rules that it is held to, open the epoch, or pay itself.
+            let handing_out = [
+                Scope::Admin,
+                Scope::TokensWrite,
+                Scope::AgentsWrite,
+                Scope::WebWrite,
+                Scope::RulesWrite,
+                Scope::NexusWrite,
+                Scope::MintWrite,
+            ];
             let scope = handing_out.into_iter().find(|scope| has(*scope))?;
             Some(Refusal::NotForAgents(scope.as_str()))
         }
@@ -494,7 +501,15 @@ mod tests {
         for standing in [Standing::Unknown, Standing::Nobody] {
             assert_eq!(issue(&fetch, standing), Some(Refusal::NoAgent(agent)));
         }
-        for scope in [Scope::Admin, Scope::TokensWrite, Scope::AgentsWrite, Scope::WebWrite] {
+        for scope in [
+            Scope::Admin,
+            Scope::TokensWrite,
+            Scope::AgentsWrite,
+            Scope::WebWrite,
+            Scope::RulesWrite,
+            Scope::NexusWrite,
+            Scope::MintWrite,
+        ] {
             let refused = issue(&[Scope::WebFetch, scope], Standing::Trusted);
             assert_eq!(refused, Some(Refusal::NotForAgents(scope.as_str())));
         }

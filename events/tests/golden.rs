@@ -290,6 +290,7 @@ fn web_events() -> Vec<web::Event> {
             host: "github.com".to_owned(),
             reason: "code".to_owned(),
             expires_at: Timestamp::from_micros(1_795_824_000_000_000),
+            said: None,
         }
         .into(),
         WebApprovalAnswered {

@@ -7,6 +7,8 @@ CREATE TABLE approvals (
     purpose text NOT NULL,
     host text NOT NULL,
     reason text NOT NULL,
+    -- What else the request says, as JSON; none in questions from before it was recorded.
+    said text,
     asked_at timestamptz NOT NULL,
     expires_at timestamptz NOT NULL,
     -- `allow` or `deny`; none while nobody has answered.

@@ -27,7 +27,7 @@ const VERSIONS: &[(&str, i32, &str)] = &[
     ("request_log", 1, "a0c8fd4a60a10936"),
     ("cache", 1, "c339ef3b05d377c0"),
     ("reports", 1, "d3cb8352990f9111"),
-    ("web_approvals", 1, "38acc2550c6d2de8"),
+    ("web_approvals", 2, "c35bc0955301008d"),
     ("domain_rules", 1, "6c4bd0d80bf258a0"),
 ];
 

@@ -24,6 +24,7 @@ pub mod process;
 pub mod proxy;
 pub mod readmodels;
 pub mod redis;
+pub mod sockets;
 pub mod sse;
 pub mod upstream;
 pub mod web;

@@ -246,12 +246,17 @@ fn told(status: u16, retry_after: Option<u64>, problem: Value) -> Failure {
         };
     }
     let mut failure = Failure::new(Exit::of_status(status), message);
-    failure.hint = remedy(status, retry_after);
+    failure.hint = remedy(status, retry_after, failure_code(&problem));
     failure.problem = Some(problem);
     failure
 }
 
-fn remedy(status: u16, retry_after: Option<u64>) -> Option<String> {
+/// The code of a problem, by which it is known.
+fn failure_code(problem: &Value) -> &str {
+    problem["code"].as_str().unwrap_or_default()
+}
+
+fn remedy(status: u16, retry_after: Option<u64>, code: &str) -> Option<String> {
     let seconds = retry_after.map(|seconds| format!(" in {seconds} s")).unwrap_or_default();
     match status {
         401 => Some(
@@ -259,7 +264,12 @@ fn remedy(status: u16, retry_after: Option<u64>) -> Option<String> {
              `weir up`, and kept in the file `credentials` of its data directory"
                 .to_owned(),
         ),
+        // What is refused whoever asks is not helped by another token, and its words say what does.
+        403 if code != "missing_scope" => None,
         403 => Some("use a token with the scope it needs; `weir token ls` shows scopes".to_owned()),
+        429 if code == "portal_quota" => {
+            Some("the next cycle has new ones; `weir nexus show` says when it begins".to_owned())
+        }
         429 | 503 => Some(format!("try again{seconds}")),
         _ => None,
     }
@@ -291,6 +301,17 @@ mod tests {
         assert_eq!(failure.hint.as_deref(), Some("try again in 30 s"));
         assert_eq!(failure.exit, Exit::RetryLater);
         assert_eq!(failure.problem.unwrap()["status"], 429);
+    }
+
+    #[test]
+    fn another_token_is_told_of_only_where_it_helps() {
+        for (code, helps) in [("missing_scope", true), ("portal_domain_blocked", false)] {
+            let body = format!(r#"{{"title":"No","status":403,"code":"{code}"}}"#);
+            assert_eq!(problem(403, None, body.as_bytes()).hint.is_some(), helps, "{code}");
+        }
+        let body = br#"{"title":"Used up","status":429,"code":"portal_quota"}"#;
+        let hint = problem(429, Some(1), body).hint.unwrap_or_default();
+        assert!(hint.contains("next cycle"), "{hint}");
     }
 
     #[test]

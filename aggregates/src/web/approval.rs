@@ -203,6 +203,7 @@ mod tests {
             host: "github.com".to_owned(),
             reason: "code".to_owned(),
             expires_at: at(100).now,
+            said: None,
         }))
     }
 

@@ -16,13 +16,16 @@ use weir_events::{
     position::Position,
     timestamp::Timestamp,
     web::{
-        approval::ApprovalWord,
+        approval::{ApprovalWord, Said},
         request::{Hash256, PortalRequest},
     },
 };
-use weir_projections::web::approvals::{self, AnswerRow, ApprovalRow};
+use weir_projections::web::approvals::{self, AnswerRow, ApprovalRow, Asked};
 
-use super::requests::{MAX_REQUEST_BYTES, caller, of_refused, portal};
+use super::{
+    requests::{MAX_REQUEST_BYTES, caller, of_refused, portal},
+    whose,
+};
 use crate::{
     answer::Done,
     ask::{self, Ask, Params},
@@ -65,6 +68,7 @@ pub struct AskedView {
     responses(
         (status = 202, description = "It waits for an answer, or has one", body = AskedView),
         (status = 422, description = "No rule blocks it, or it is no request"),
+        (status = 429, description = "As many questions of this agent wait for an answer as may"),
     ),
 )]
 async fn ask_for(
@@ -108,6 +112,10 @@ pub struct ApprovalView {
     host: String,
     /// Why it is.
     reason: String,
+    /// What else the request says: `headers`, `filter`, and `body` with its `size`, the beginning of its
+    /// `text`, and whether that is `cut`.
+    #[schema(value_type = Option<Object>)]
+    said: Option<Said>,
     /// When it was asked.
     #[schema(value_type = String, format = DateTime)]
     asked_at: Timestamp,
@@ -164,6 +172,7 @@ impl ApprovalView {
             purpose: row.purpose,
             host: row.host,
             reason: row.reason,
+            said: row.said,
             asked_at: row.asked_at,
             expires_at: row.expires_at,
             state,
@@ -178,6 +187,7 @@ impl ApprovalView {
     get, path = "/api/web/approvals", tag = "web", operation_id = "approvals",
     params(
         ("open" = Option<bool>, Query, description = "Only those that wait for an answer"),
+        ("agent" = Option<String>, Query, description = "Only what this agent asked; a token of an agent sees its own"),
         ("before" = Option<i64>, Query, description = "Go on before this position"),
         ("min_position" = Option<i64>, Query, description = "At least so new an answer"),
     ),
@@ -185,16 +195,21 @@ impl ApprovalView {
 )]
 async fn list(
     State(state): State<ApiState>,
-    _: By<WebRead>,
+    by: By<WebRead>,
     mut params: Params,
 ) -> Result<Json<ApprovalsView>, Problem> {
     wait::projection(&state, "web_approvals", &mut params).await?;
+    let agent = whose(&by.principal, params.take("agent")?)?;
     let open: Option<bool> = params.take("open")?;
     let before: Option<i64> = params.take("before")?;
     params.done()?;
     let now = state.door().now();
-    let open_at = open.unwrap_or(false).then_some(now);
-    let rows = approvals::list(state.database(), before.map(Position), open_at, AT_ONCE).await?;
+    let asked = Asked {
+        before: before.map(Position),
+        open_at: open.unwrap_or(false).then_some(now),
+        agent,
+    };
+    let rows = approvals::list(state.database(), &asked, AT_ONCE).await?;
     let full = rows.len() == AT_ONCE;
     let next = rows.last().filter(|_| full).map(|row| row.position);
     let approvals = rows.into_iter().map(|row| ApprovalView::of(row, now)).collect();

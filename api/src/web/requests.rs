@@ -9,6 +9,7 @@ use http::request::Parts;
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_axum::{router::OpenApiRouter, routes};
+use weir_aggregates::access::Scope;
 use weir_events::web::request::{
     AccessLevel, AgentId, ErrorClass, PortalRequest, PortalResponse, Refused, quota,
 };
@@ -20,14 +21,15 @@ use weir_processors::{
     },
 };
 
+use super::whose;
 use crate::{
     ask::{self, Params},
     auth::{self, By, needs::Anybody},
     problem::{
         Problem,
         table::{
-            INTERNAL, PORTAL_CLOSED, PORTAL_DENIED, PORTAL_DOMAIN_BLOCKED, PORTAL_FAILED,
-            PORTAL_INVALID, PORTAL_QUOTA, PORTAL_RATE, PORTAL_TIMEOUT, WEB_OFF,
+            INTERNAL, MISSING_SCOPE, PORTAL_CLOSED, PORTAL_DENIED, PORTAL_DOMAIN_BLOCKED,
+            PORTAL_FAILED, PORTAL_INVALID, PORTAL_QUOTA, PORTAL_RATE, PORTAL_TIMEOUT, WEB_OFF,
         },
     },
     state::ApiState,
@@ -101,12 +103,22 @@ pub struct AccessView {
 )]
 async fn access(
     State(state): State<ApiState>,
-    _: By<Anybody>,
+    by: By<Anybody>,
     mut params: Params,
 ) -> Result<Json<AccessView>, Problem> {
     let portal = portal(&state)?;
-    let agent: Option<AgentId> = params.take("agent")?;
+    let asked: Option<AgentId> = params.take("agent")?;
     params.done()?;
+    // What others have used is for those who see requests.
+    let others = asked.is_some_and(|asked| by.principal.agent != Some(asked));
+    if others && !by.principal.may(Scope::WebRead) {
+        let words = "what another agent has left is shown with the scope `web:read`";
+        return Err(Problem::new(&MISSING_SCOPE, words));
+    }
+    let agent = match asked {
+        Some(_) => whose(&by.principal, asked)?,
+        None => None,
+    };
     let moment = portal.now().await.map_err(|error| of_refused(&error.refused(None)))?;
     let remaining = match agent {
         Some(agent) => {

@@ -3,9 +3,14 @@
 //! An approval is known by what it is for: the hash of the agent and of all that its request says. A
 //! request that says anything else is another one, and needs an approval of its own.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
-use super::request::{AgentId, Hash256, HttpMethod};
+use super::{
+    content::ContentFilter,
+    request::{AgentId, Hash256, HttpMethod, PortalRequest},
+};
 use crate::{
     stream::{StreamName, StreamNameFault},
     timestamp::Timestamp,
@@ -35,6 +40,51 @@ pub struct WebApprovalRequested {
     pub reason: String,
     /// When nobody has to answer any more.
     pub expires_at: Timestamp,
+    /// What else the request says: all of it is what is answered for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub said: Option<Said>,
+}
+
+/// What else a request says.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Said {
+    /// Its headers.
+    pub headers: BTreeMap<String, String>,
+    /// How what comes back is to be filtered.
+    pub filter: ContentFilter,
+    /// What it sends along.
+    pub body: Option<SaidBody>,
+}
+
+/// What a request sends along, for a human to look at.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SaidBody {
+    /// How long it is, in bytes.
+    pub size: u64,
+    /// Its beginning; what is no UTF-8 in it is shown as U+FFFD.
+    pub text: String,
+    /// Whether there is more of it than stands here.
+    pub cut: bool,
+}
+
+/// How much of a body is shown, in bytes.
+pub const MAX_SHOWN_BYTES: usize = 16 << 10;
+
+impl Said {
+    /// What a request says, besides its address, method and purpose.
+    #[must_use]
+    pub fn by(request: &PortalRequest) -> Self {
+        let body = request.body.as_ref().map(|body| {
+            let bytes = body.as_slice();
+            let end = bytes.len().min(MAX_SHOWN_BYTES);
+            SaidBody {
+                size: bytes.len() as u64,
+                text: String::from_utf8_lossy(bytes.get(..end).unwrap_or_default()).into_owned(),
+                cut: end < bytes.len(),
+            }
+        });
+        Self { headers: request.headers.as_map().clone(), filter: request.effective_filter(), body }
+    }
 }
 
 /// What a human says.

@@ -11,6 +11,7 @@ use std::{
 };
 
 use ipnet::{IpNet, Ipv4Net, Ipv6Net};
+use weir_aggregates::web::host::{Host, HostFault};
 
 /// What an address is that does not belong to the world.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -170,6 +171,9 @@ pub enum ExemptionFault {
     /// Its address goes on after its prefix.
     #[error("`{0}` has bits beyond its prefix; write it as {1}")]
     Beyond(Box<str>, IpNet),
+    /// What it is for is no host.
+    #[error("`{0}`: {1}; name one host, as in `10.1.0.0/16 wiki.example`")]
+    NoHost(Box<str>, HostFault),
     /// It would let in everything.
     #[error("`{0}` lets in the whole world; name the range that is meant")]
     Everything(Box<str>),
@@ -193,8 +197,9 @@ impl FromStr for Exemption {
         if net.prefix_len() == 0 {
             return Err(ExemptionFault::Everything(text.into()));
         }
-        let host = host.map(|host| host.trim_end_matches('.').to_ascii_lowercase().into());
-        Ok(Self { net, host })
+        let host = host.map(Host::new).transpose();
+        let host = host.map_err(|fault| ExemptionFault::NoHost(text.into(), fault))?;
+        Ok(Self { net, host: host.map(|host| host.as_str().into()) })
     }
 }
 

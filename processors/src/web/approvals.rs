@@ -1,6 +1,9 @@
 //! Blocked requests that a human is asked about.
 
-use std::time::Duration;
+use std::{
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::{Duration, Instant},
+};
 
 use weir_aggregates::web::approval::{Approval, Command, Refusal, State};
 use weir_events::{
@@ -24,13 +27,43 @@ use crate::{
 const DOMAIN: &[u8] = b"weir.approval.v1";
 
 /// How many questions of one agent may wait for an answer.
-const MAX_OPEN: u64 = 32;
+const MAX_OPEN: usize = 32;
+
+/// For how long a question counts that the read model need not know yet.
+const FRESH: Duration = Duration::from_secs(60);
+
+/// The most questions that are remembered like that.
+const MAX_FRESH: usize = 4_096;
 
 /// The approvals. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Approvals {
     door: Door,
     patience: Duration,
+    /// What this process has asked lately: the read model comes after the log.
+    fresh: Arc<Mutex<Vec<Fresh>>>,
+}
+
+/// A question was not put on record.
+#[derive(Debug, thiserror::Error)]
+pub enum AskFault {
+    /// As many of this agent's wait as may, the first of them until then.
+    #[error("as many questions of this agent wait for an answer as may, until {0}")]
+    Full(Timestamp),
+    /// The door did not let it in.
+    #[error(transparent)]
+    Execute(#[from] ExecuteFault<Refusal>),
+    /// Nobody knows how many wait.
+    #[error(transparent)]
+    Query(#[from] QueryFault),
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Fresh {
+    agent: AgentId,
+    approval: Hash256,
+    asked: Instant,
+    expires_at: Timestamp,
 }
 
 /// What an approval of this request is for: the agent and all that the request says, but for its id and
@@ -48,8 +81,8 @@ pub fn of(request: &PortalRequest, url: &WebUrl) -> Result<Hash256, CodecFault> 
 impl Approvals {
     /// Approvals that humans have so long to answer.
     #[must_use]
-    pub const fn new(door: Door, patience: Duration) -> Self {
-        Self { door, patience }
+    pub fn new(door: Door, patience: Duration) -> Self {
+        Self { door, patience, fresh: Arc::default() }
     }
 
     /// When a question that is asked now need not be answered any more.
@@ -71,20 +104,54 @@ impl Approvals {
         Ok(self.standing(approval).await?.allows_at(self.door.now()))
     }
 
-    /// Whether an agent has asked so much that somebody has to answer first.
-    pub async fn is_full(&self, agent: &AgentId) -> Result<bool, QueryFault> {
+    /// Asks a human, where nobody has. An agent that waits for as many answers as it may has to have one
+    /// first; then the answer is when the first of its questions ends. Several processes may let as many
+    /// through each until their read models have seen what the others asked.
+    pub async fn ask(&self, asked: WebApprovalRequested, caller: &Caller) -> Result<(), AskFault> {
+        let (approval, now) = (asked.approval, self.door.now());
+        let standing = self.standing(&approval).await.map_err(ExecuteFault::Fault)?;
+        if standing.is_open_at(now) || standing.answer_at(now).is_some() {
+            return Ok(());
+        }
         let database = self.door.log().database();
-        Ok(approvals::n_open(database, agent, self.door.now()).await? >= MAX_OPEN)
+        let open = approvals::open(database, &asked.agent, now, MAX_OPEN).await?;
+        self.take_place(&asked, open).map_err(AskFault::Full)?;
+        let said = self.say(&approval, &Command::Ask(Box::new(asked)), caller, None).await;
+        if said.is_err() {
+            self.fresh().retain(|one| one.approval != approval);
+        }
+        said?;
+        Ok(())
     }
 
-    /// Asks a human, where nobody has.
-    pub async fn ask(
+    fn fresh(&self) -> MutexGuard<'_, Vec<Fresh>> {
+        self.fresh.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Counts a question in, unless there are as many as may be; then it says when the first of them ends.
+    fn take_place(
         &self,
-        asked: WebApprovalRequested,
-        caller: &Caller,
-    ) -> Result<Executed<Event>, ExecuteFault<Refusal>> {
-        let approval = asked.approval;
-        self.say(&approval, &Command::Ask(Box::new(asked)), caller, None).await
+        asked: &WebApprovalRequested,
+        mut open: Vec<(Hash256, Timestamp)>,
+    ) -> Result<(), Timestamp> {
+        let mut fresh = self.fresh();
+        fresh.retain(|one| one.asked.elapsed() < FRESH);
+        for one in fresh.iter().filter(|one| one.agent == asked.agent) {
+            if open.iter().all(|(approval, _)| *approval != one.approval) {
+                open.push((one.approval, one.expires_at));
+            }
+        }
+        if open.len() >= MAX_OPEN || fresh.len() >= MAX_FRESH {
+            let ends = open.iter().map(|(_, end)| *end).min();
+            return Err(ends.unwrap_or(asked.expires_at));
+        }
+        fresh.push(Fresh {
+            agent: asked.agent,
+            approval: asked.approval,
+            asked: Instant::now(),
+            expires_at: asked.expires_at,
+        });
+        Ok(())
     }
 
     /// Puts an answer, or a question, on record.
@@ -97,6 +164,10 @@ impl Approvals {
     ) -> Result<Executed<Event>, ExecuteFault<Refusal>> {
         let stream = approval::stream(approval).map_err(|_| Refusal::Unknown);
         let stream = stream.map_err(ExecuteFault::Refused)?;
-        self.door.execute::<Approval>(&stream, command, caller, key).await
+        let executed = self.door.execute::<Approval>(&stream, command, caller, key).await?;
+        if matches!(command, Command::Answer { .. }) {
+            self.fresh().retain(|one| one.approval != *approval);
+        }
+        Ok(executed)
     }
 }

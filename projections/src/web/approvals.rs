@@ -11,6 +11,7 @@ use weir_events::{
     timestamp::Timestamp,
     web::{
         Event,
+        approval::Said,
         request::{AgentId, Hash256},
     },
 };
@@ -45,6 +46,8 @@ pub struct ApprovalRow {
     pub host: String,
     /// Why it is.
     pub reason: String,
+    /// What else the request says; none in questions from before it was recorded.
+    pub said: Option<Said>,
     /// When it was asked.
     pub asked_at: Timestamp,
     /// When nobody has to answer any more.
@@ -71,40 +74,67 @@ pub struct AnswerRow {
 }
 
 const LIST: &str = "
-    SELECT approval, agent, url, method, purpose, host, reason, asked_at, expires_at, word, answer,
-        answered_by, answered_at, until, position
+    SELECT approval, agent, url, method, purpose, host, reason, said, asked_at, expires_at, word,
+        answer, answered_by, answered_at, until, position
     FROM portal.approvals
     WHERE position < $1 AND (NOT $2 OR word IS NULL AND expires_at > $3)
-    ORDER BY position DESC LIMIT $4";
+        AND ($4::bytea IS NULL OR agent = $4)
+    ORDER BY position DESC LIMIT $5";
 
-/// Approvals before a position, newest first; only those that wait for an answer, if so wanted.
+/// Which approvals are looked for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Asked {
+    /// Only those before a position.
+    pub before: Option<Position>,
+    /// Only those that wait for an answer at a time.
+    pub open_at: Option<Timestamp>,
+    /// Only those of an agent.
+    pub agent: Option<AgentId>,
+}
+
+/// Approvals, newest first.
 pub async fn list(
     database: &Database,
-    before: Option<Position>,
-    open_at: Option<Timestamp>,
+    asked: &Asked,
     limit: usize,
 ) -> Result<Vec<ApprovalRow>, QueryFault> {
     let query = sqlx::query(LIST)
-        .bind(before.map_or(i64::MAX, |before| before.0))
-        .bind(open_at.is_some())
-        .bind(open_at.unwrap_or(Timestamp::EPOCH).datetime())
+        .bind(asked.before.map_or(i64::MAX, |before| before.0))
+        .bind(asked.open_at.is_some())
+        .bind(asked.open_at.unwrap_or(Timestamp::EPOCH).datetime())
+        .bind(asked.agent.as_ref().map(|agent| agent.as_bytes().as_slice()))
         .bind(query::limit(limit));
     query::rows(database, VIEW, query, from_row).await
 }
 
-const N_OPEN: &str = "
-    SELECT count(*) AS n FROM portal.approvals
-    WHERE word IS NULL AND expires_at > $2 AND agent = $1";
+const OPEN: &str = "
+    SELECT approval, expires_at FROM portal.approvals
+    WHERE word IS NULL AND expires_at > $2 AND agent = $1
+    ORDER BY expires_at, approval LIMIT $3";
 
-/// How many questions of an agent wait for an answer.
-pub async fn n_open(
+/// The questions of an agent that wait for an answer, and until when: those that end first.
+pub async fn open(
     database: &Database,
     agent: &AgentId,
     now: Timestamp,
-) -> Result<u64, QueryFault> {
-    let query = sqlx::query(N_OPEN).bind(agent.as_bytes().as_slice()).bind(now.datetime());
-    let found = query::rows(database, VIEW, query, |row| row.try_get::<i64, _>("n")).await?;
-    Ok(found.first().and_then(|n| u64::try_from(*n).ok()).unwrap_or_default())
+    limit: usize,
+) -> Result<Vec<(Hash256, Timestamp)>, QueryFault> {
+    let query = sqlx::query(OPEN)
+        .bind(agent.as_bytes().as_slice())
+        .bind(now.datetime())
+        .bind(query::limit(limit));
+    query::rows(database, VIEW, query, |row| {
+        Ok((bytes(row, "approval")?.into(), query::moment(row, "expires_at")?))
+    })
+    .await
+}
+
+fn bytes(row: &PgRow, column: &str) -> Result<[u8; 32], sqlx::Error> {
+    let bytes: Vec<u8> = row.try_get(column)?;
+    bytes.try_into().map_err(|_| sqlx::Error::ColumnDecode {
+        index: column.to_owned(),
+        source: "expected 32 bytes".into(),
+    })
 }
 
 fn from_row(row: &PgRow) -> Result<ApprovalRow, sqlx::Error> {
@@ -119,21 +149,22 @@ fn from_row(row: &PgRow) -> Result<ApprovalRow, sqlx::Error> {
         }),
         None => None,
     };
-    let bytes = |column: &str| -> Result<[u8; 32], sqlx::Error> {
-        let bytes: Vec<u8> = row.try_get(column)?;
-        bytes.try_into().map_err(|_| sqlx::Error::ColumnDecode {
-            index: column.to_owned(),
-            source: "expected 32 bytes".into(),
+    let said: Option<String> = row.try_get("said")?;
+    let said = said.map(|text| {
+        serde_json::from_str(&text).map_err(|fault| sqlx::Error::ColumnDecode {
+            index: "said".to_owned(),
+            source: Box::new(fault),
         })
-    };
+    });
     Ok(ApprovalRow {
-        approval: bytes("approval")?.into(),
-        agent: bytes("agent")?.into(),
+        approval: bytes(row, "approval")?.into(),
+        agent: bytes(row, "agent")?.into(),
         url: row.try_get("url")?,
         method: row.try_get("method")?,
         purpose: row.try_get("purpose")?,
         host: row.try_get("host")?,
         reason: row.try_get("reason")?,
+        said: said.transpose()?,
         asked_at: query::moment(row, "asked_at")?,
         expires_at: query::moment(row, "expires_at")?,
         answer,
@@ -143,13 +174,14 @@ fn from_row(row: &PgRow) -> Result<ApprovalRow, sqlx::Error> {
 
 const ASK: &str = "
     INSERT INTO approvals
-        (approval, agent, url, method, purpose, host, reason, asked_at, expires_at, position)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+        (approval, agent, url, method, purpose, host, reason, asked_at, expires_at, position, said)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
     ON CONFLICT (approval) DO UPDATE SET
         agent = excluded.agent, url = excluded.url, method = excluded.method,
         purpose = excluded.purpose, host = excluded.host, reason = excluded.reason,
         asked_at = excluded.asked_at, expires_at = excluded.expires_at, word = NULL, answer = NULL,
-        answered_by = NULL, answered_at = NULL, until = NULL, position = excluded.position";
+        answered_by = NULL, answered_at = NULL, until = NULL, position = excluded.position,
+        said = excluded.said";
 
 const ANSWER: &str = "
     UPDATE approvals SET word = $2, answer = $3, answered_by = $4, answered_at = $5, until = $6,
@@ -160,6 +192,8 @@ const ANSWER: &str = "
 async fn apply(at: &Recorded, event: Event, tx: &mut PgConnection) -> Result<(), ApplyFault> {
     match event {
         Event::WebApprovalRequested(asked) => {
+            let said = asked.said.as_ref().map(serde_json::to_string).transpose();
+            let said = said.map_err(|fault| ApplyFault::Refused(fault.to_string()))?;
             sqlx::query(ASK)
                 .bind(asked.approval.as_bytes().as_slice())
                 .bind(asked.agent.as_bytes().as_slice())
@@ -171,6 +205,7 @@ async fn apply(at: &Recorded, event: Event, tx: &mut PgConnection) -> Result<(),
                 .bind(at.recorded_at.datetime())
                 .bind(asked.expires_at.datetime())
                 .bind(at.position.0)
+                .bind(said)
                 .execute(tx)
                 .await?;
         }
@@ -197,7 +232,7 @@ impl Projection for Approvals {
     }
 
     fn version(&self) -> i32 {
-        1
+        2
     }
 
     fn subsystem(&self) -> Subsystem {

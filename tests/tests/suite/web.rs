@@ -3,6 +3,7 @@
 mod cache;
 mod command;
 mod corpus;
+mod gates;
 mod portal;
 mod read_models;
 mod reports;

@@ -164,7 +164,7 @@ impl Portal {
     }
 
     /// How many ticks it is until then, where the wall clock moves them.
-    fn ticks_until(&self, until: Timestamp) -> u64 {
+    pub(super) fn ticks_until(&self, until: Timestamp) -> u64 {
         let micros = until.micros().saturating_sub(self.parts().door.now().micros());
         let left = Duration::from_micros(u64::try_from(micros).unwrap_or_default());
         let tick = self.parts().settings.tick.unwrap_or(left).max(Duration::from_millis(1));

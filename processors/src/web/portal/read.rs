@@ -5,7 +5,7 @@ use std::sync::Arc;
 use weir_aggregates::web::gateway::{Admission, BackOff};
 use weir_events::web::{
     Asked,
-    approval::WebApprovalRequested,
+    approval::{Said, WebApprovalRequested},
     content::ContentFilter,
     request::{ApiInteractionKind, Hash256, HttpMethod, PortalError, PortalRequest},
     rule::Action,
@@ -20,7 +20,8 @@ use crate::{
     caller::Caller,
     outbound::web::address::WebUrl,
     web::{
-        approvals, graphql,
+        approvals::{self, AskFault},
+        graphql,
         pages::{self, Cached},
     },
 };
@@ -155,10 +156,7 @@ impl Portal {
             }
         };
         let approval = approvals::of(&request, &url).map_err(internal)?;
-        if parts.approvals.is_full(&request.agent).await.map_err(of_door)? {
-            let words = "too many questions of this agent wait for an answer already";
-            return Err(PortalError::InvalidRequest(words.to_owned()));
-        }
+        let said = Said::by(&request);
         let asked = WebApprovalRequested {
             approval,
             agent: request.agent,
@@ -168,9 +166,13 @@ impl Portal {
             host,
             reason,
             expires_at: parts.approvals.expiry(),
+            said: Some(said),
         };
         match parts.approvals.ask(asked, caller).await {
-            Ok(_) => Ok(approval),
+            Ok(()) => Ok(approval),
+            Err(AskFault::Full(until)) => {
+                Err(PortalError::RateLimited { retry_ticks: self.ticks_until(until) })
+            }
             Err(fault) => Err(internal(fault)),
         }
     }
@@ -198,13 +200,10 @@ pub(super) fn interaction(
         };
     }
     let refused = |why: graphql::Why| PortalError::InvalidRequest(format!("GraphQL: {why}"));
-    let asks = match (method, sent) {
-        (HttpMethod::Post, Some((content_type, body))) => {
-            graphql::judge_body(content_type, body).map_err(refused)?
-        }
-        (HttpMethod::Get, _) => graphql::judge_query(url.as_str()).map_err(refused)?,
-        _ => false,
-    };
+    let mut asks = graphql::judge_url(url.as_str()).map_err(refused)?;
+    if let Some((content_type, body)) = sent.filter(|_| method == HttpMethod::Post) {
+        asks |= graphql::judge_body(content_type, body).map_err(refused)?;
+    }
     if asks {
         return Ok(ApiInteractionKind::GraphQL);
     }

@@ -1,5 +1,7 @@
 //! The read models show what happened, whatever the batches were.
 
+use std::collections::BTreeMap;
+
 use weir_events::{
     access::{self, AgentRegistered, AgentRevoked, TokenIssued, TokenRevoked},
     codec::EventSet,
@@ -17,7 +19,8 @@ use weir_events::{
     timestamp::Timestamp,
     web::{
         self, PortalReportPublished,
-        approval::{ApprovalWord, WebApprovalAnswered, WebApprovalRequested},
+        approval::{ApprovalWord, Said, WebApprovalAnswered, WebApprovalRequested},
+        content::ContentFilter,
         request::{AgentId, Cost, HttpMethod, PortalReport, PublicKey},
         rule::{Action, DomainRule, DomainRuleUpdated},
     },
@@ -517,6 +520,11 @@ fn asked_about(n: u64) -> Vec<web::Event> {
             host: "github.com".to_owned(),
             reason: "code".to_owned(),
             expires_at: Timestamp::from_micros(1_795_824_000_000_000),
+            said: (n % 3 == 0).then(|| Said {
+                headers: BTreeMap::from([("accept".to_owned(), "text/html".to_owned())]),
+                filter: ContentFilter::default(),
+                body: None,
+            }),
         };
         return vec![asked.into()];
     }

@@ -41,7 +41,7 @@ pub(super) async fn start(
     let timeout = web.timeout.0.0;
     let settings = Settings {
         total: timeout,
-        max_redirects: usize::from(web.max_redirects),
+        max_redirects: usize::from(web.max_redirects.0),
         at_once: count(web.at_once.0),
         per_host: count(web.per_host.0),
         allow_private: web.allow_private.iter().map(|network| network.0.clone()).collect(),
@@ -50,13 +50,13 @@ pub(super) async fn start(
     let egress = Egress::new(settings, Arc::new(SystemClock))
         .map_err(|fault| Failure::failed(format!("the web gateway has no way out: {fault}")))?;
     let pace = config.nexus.schedule().pace;
-    let max_page_bytes = usize::try_from(web.max_page.0).unwrap_or(usize::MAX);
+    let max_page_bytes = usize::try_from(web.max_page.0.0).unwrap_or(usize::MAX);
     let portal = Portal::new(PortalParts {
         door: door.clone(),
         nexus: nexus::Live::new(door, lifecycle)?,
         agents: Agents::new(tokens.agents(), web.signature_window),
         rules,
-        approvals: Approvals::new(door.clone(), web.approval_wait.0),
+        approvals: Approvals::new(door.clone(), web.approval_wait.0.0),
         pages: Pages::start(door, engine, pages(config), lifecycle),
         egress,
         settings: PortalSettings {
@@ -103,7 +103,7 @@ fn rules(config: &Config) -> RulesSettings {
             DefaultAction::Allow => Action::Allow,
             DefaultAction::Block => Action::Block,
         },
-        ports: config.web.ports.clone(),
+        ports: config.web.ports.iter().map(|port| port.0).collect(),
         registries: Registries::of(places),
     }
 }

@@ -1,0 +1,156 @@
+//! What is let out of the door at all: GraphQL and websockets, signatures without tokens, and who sees
+//! whose questions.
+
+use serde_json::json;
+use weir_events::web::request::{HttpMethod, PortalRequest};
+use weir_tests::{
+    agent::Agent,
+    outside::Outside,
+    sockets::Socket,
+    weir::{Answer, Client, Part, Place, Weir},
+};
+
+async fn start(port: u16, more: &str) -> (Place, Weir) {
+    let setting = format!(
+        "nexus: {{clock: driven, ticks_per_cycle: 100}}\n\
+         web: {{allow_private: [127.0.0.0/8], ports: [80, 443, {port}], default_action: allow, \
+         requests_per_tick: 100{more}}}\n"
+    );
+    let place = Place::on_a_test_database().await.setting(&setting);
+    let weir = place.start(Part::Up).await;
+    (place, weir)
+}
+
+async fn epoch(admin: &Client, epoch: u32) {
+    admin.post("/api/nexus/epoch", &json!({"epoch": epoch, "reason": "a test"})).await.has(200);
+}
+
+fn code(answer: &Answer) -> (u16, String) {
+    (answer.status, answer.json()["code"].as_str().unwrap_or_default().to_owned())
+}
+
+fn posts(request: PortalRequest, content_type: &str, body: &str) -> PortalRequest {
+    PortalRequest {
+        method: HttpMethod::Post,
+        headers: [("content-type", content_type)].into(),
+        body: Some(body.as_bytes().to_vec().into()),
+        ..request
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn graphql_asks_from_epoch_4_on_and_changes_nothing() {
+    let outside = Outside::start().await;
+    let (_place, weir) = start(outside.port, "").await;
+    let admin = &weir.client;
+    let agent = Agent::with_spark(admin, "ann", 100).await;
+    let url = format!("{}/graphql", outside.url);
+    epoch(admin, 3).await;
+    // Reading is not asking a server to work something out, whatever the method is.
+    for (n, method) in [HttpMethod::Get, HttpMethod::Head].into_iter().enumerate() {
+        let asks = agent.asks(&format!("early {n}"), &format!("{url}?query=%7Ba%7D"), 0);
+        let answer = agent.send(PortalRequest { method, ..asks }).await;
+        assert_eq!(code(&answer), (403, "portal_closed".to_owned()), "{method:?}");
+    }
+    epoch(admin, 4).await;
+    let query = r#"{"query":"{ a }"}"#;
+    let asks = posts(agent.asks("query", &url, 0), "application/json", query);
+    agent.send(asks).await.has(200);
+    assert_eq!(outside.asked("/graphql"), 1);
+    for (n, (query, kind, body)) in [
+        ("", "application/json", r#"{"query":"mutation { a }"}"#),
+        ("", "application/json", r#"{"query":"mutation{x}","a":1e999}"#),
+        ("", "text/plain", r#"{"query":"mutation{x}"}"#),
+        ("", "application/x-www-form-urlencoded", "query=mutation%7Bx%7D"),
+        ("?query=mutation%7Bx%7D", "text/plain", "nothing"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let asks = agent.asks(&format!("mutation {n}"), &format!("{url}{query}"), 0);
+        let answer = agent.send(posts(asks, kind, body)).await;
+        assert_eq!(code(&answer), (422, "portal_invalid".to_owned()), "{query} {kind} {body}");
+    }
+    assert_eq!(outside.asked("/graphql"), 1, "nothing of it left");
+    weir.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_websocket_is_one_look_from_epoch_4_on() {
+    let socket = Socket::saying(&["first", "second"]).await;
+    let (_place, weir) = start(socket.port, "").await;
+    let admin = &weir.client;
+    let agent = Agent::with_spark(admin, "ann", 100).await;
+    epoch(admin, 3).await;
+    let early = agent.get("early", &socket.url, 0).await;
+    assert_eq!(code(&early), (403, "portal_closed".to_owned()));
+    assert_eq!(socket.n_connected(), 0);
+    epoch(admin, 4).await;
+    let posted = posts(agent.asks("posted", &socket.url, 0), "text/plain", "hello");
+    assert_eq!(code(&agent.send(posted).await), (422, "portal_invalid".to_owned()));
+    let seen = agent.get("seen", &socket.url, 0).await.expect(200).json();
+    let content = seen["content"].as_str().expect("text");
+    assert!(content.contains("first") && content.contains("second"), "{content}");
+    assert_eq!(socket.n_connected(), 1);
+    // A second look is a second connection: what is said there is never shown from the cache.
+    agent.get("again", &socket.url, 0).await.has(200);
+    assert_eq!(socket.n_connected(), 2);
+    weir.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_signature_is_enough_where_the_operator_says_so() {
+    let outside = Outside::start().await;
+    let (_place, weir) = start(outside.port, ", signature_only: true").await;
+    let admin = &weir.client;
+    let agent = Agent::with_spark(admin, "ann", 100).await;
+    epoch(admin, 3).await;
+    let url = format!("{}/page", outside.url);
+    let bare = admin.with_token(None);
+    let signed =
+        |seed: &str| serde_json::to_value(agent.sign(agent.asks(seed, &url, 0))).expect("JSON");
+    bare.post("/api/web/requests", &signed("bare")).await.has(200);
+    // Another's signature, and one that nobody made.
+    let mut forged = signed("forged");
+    forged["purpose"] = json!("for something else");
+    let refused = bare.post("/api/web/requests", &forged).await;
+    assert!([403, 422].contains(&refused.status), "{refused:?}");
+    assert_eq!(outside.asked("/page"), 1);
+    weir.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_agent_sees_its_own_questions_and_a_human_all_that_is_asked() {
+    let outside = Outside::start().await;
+    let (_place, weir) = start(outside.port, "").await;
+    let admin = &weir.client;
+    let rule = json!({"pattern": "127.0.0.1", "action": "block", "category": "t", "reason": "no"});
+    let ruled = admin.send("PUT", "/api/web/rules", &[], Some(&rule)).await.expect("an answer");
+    ruled.has(200);
+    epoch(admin, 4).await;
+    let (ann, bob) = (Agent::register(admin, "ann").await, Agent::register(admin, "bob").await);
+    let url = format!("{}/secret", outside.url);
+    let asks = posts(ann.asks("post", &url, 0), "text/plain", "what is sent along");
+    let signed = serde_json::to_value(ann.sign(asks)).expect("JSON");
+    ann.client.post("/api/web/approvals", &signed).await.has(202);
+    let head = admin.get("/api/nexus").await.position();
+    let path = format!("/api/web/approvals?min_position={head}");
+    let shown = admin.get(&path).await.expect(200).json();
+    let said = &shown["approvals"][0]["said"];
+    assert_eq!(said["body"]["text"], "what is sent along");
+    assert_eq!(said["body"]["cut"], false);
+    assert_eq!(said["headers"]["content-type"], "text/plain");
+    assert_eq!(said["filter"]["strip_code_blocks"], true);
+    for (agent, n) in [(&ann, 1), (&bob, 0)] {
+        let reader = json!({
+            "name": "reader", "scopes": ["web:read"], "agent": agent.id,
+        });
+        let token = admin.post("/api/tokens", &reader).await.expect(201).json();
+        let reader = admin.with_token(Some(token["secret"].as_str().expect("a secret")));
+        let seen = reader.get(&path).await.expect(200).json();
+        assert_eq!(seen["approvals"].as_array().expect("approvals").len(), n);
+        let of_ann = reader.get(&format!("/api/web/access?agent={}", ann.id)).await;
+        assert_eq!(of_ann.status, if n == 1 { 200 } else { 403 });
+    }
+    weir.stop().await;
+}
