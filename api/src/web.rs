@@ -6,6 +6,7 @@ pub mod cached;
 pub mod check;
 pub mod history;
 pub mod messages;
+pub mod preview;
 pub mod quotas;
 pub mod reports;
 pub mod requests;
@@ -45,6 +46,7 @@ pub fn routes() -> OpenApiRouter<ApiState> {
         .merge(search::routes())
         .merge(rules::routes())
         .merge(check::routes())
+        .merge(preview::routes())
         .merge(waivers::routes())
 }
 

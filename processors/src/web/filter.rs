@@ -20,8 +20,10 @@ mod language;
 mod markdown;
 mod placeholder;
 mod plain;
+mod removed;
 mod render;
 mod tally;
+mod title;
 
 #[cfg(test)]
 mod tests;
@@ -30,6 +32,7 @@ use std::borrow::Cow;
 
 use weir_events::web::content::{ContentFilter, ContentFormat, FilterReport};
 
+pub use self::removed::{Removals, Removed, RemovedKind};
 use self::{
     document::{Block, Container, Document, Leaf, LeafKind},
     kind::Kind,
@@ -63,10 +66,23 @@ pub struct Filtered {
     pub content: String,
     /// Its type, which says UTF-8.
     pub content_type: &'static str,
+    /// What the page is called, without code: at most 300 bytes. None where it does not say.
+    pub title: Option<String>,
     /// What was done.
     pub report: FilterReport,
     /// Whether some of it is missing because it was too long.
     pub truncated: bool,
+}
+
+/// A page without its code, and what an operator who tries it wants to see beside it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Inspected {
+    /// What an agent would get.
+    pub filtered: Filtered,
+    /// The share of code among what readers saw before, from 0 to 1.
+    pub density: f64,
+    /// What was taken out.
+    pub removals: Removals,
 }
 
 /// Why a body is not filtered at all.
@@ -90,30 +106,57 @@ pub fn filter(
     wanted: &ContentFilter,
     caps: Caps,
 ) -> Result<Filtered, Unfit> {
+    let mut tally = Tally::default();
+    let filtered = tallied(body, declared, wanted, caps, &mut tally)?;
+    Ok(Filtered { report: tally.report(filtered.truncated), ..filtered })
+}
+
+/// The same, and keeps what is taken out: for operators, and never for agents.
+pub fn inspect(
+    body: &[u8],
+    declared: Option<&str>,
+    wanted: &ContentFilter,
+    caps: Caps,
+) -> Result<Inspected, Unfit> {
+    let mut tally = Tally::keeping();
+    let filtered = tallied(body, declared, wanted, caps, &mut tally)?;
+    let (density, removals) = (tally.density(), tally.removals());
+    let filtered = Filtered { report: tally.report(filtered.truncated), ..filtered };
+    Ok(Inspected { filtered, density, removals })
+}
+
+/// Filters, and leaves what it counted to be reported.
+fn tallied(
+    body: &[u8],
+    declared: Option<&str>,
+    wanted: &ContentFilter,
+    caps: Caps,
+    tally: &mut Tally,
+) -> Result<Filtered, Unfit> {
     if wanted.max_size == 0 {
         return Err(Unfit::NoSize);
     }
     let max_size =
         usize::try_from(wanted.max_size).unwrap_or(usize::MAX).min(caps.max_output_bytes);
-    let mut tally = Tally::default();
     let declared = kind::Declared::parse(declared);
     if let Some(what) = kind::binary(body) {
         return Err(Unfit::Type { what: what.into() });
     }
-    let text = charset::decode(body, &declared, &mut tally);
-    let text = charset::capped(&text, caps.max_input_bytes, &mut tally);
+    let text = charset::decode(body, &declared, tally);
+    let text = charset::capped(&text, caps.max_input_bytes, tally);
     let kind = kind::of(text, &declared)?;
-    let (content, truncated) = if text.trim().is_empty() {
-        (String::new(), false)
+    let written = if text.trim().is_empty() {
+        Written::default()
     } else {
-        filter_text(text, kind, wanted, max_size, &mut tally)
+        filter_text(text, kind, wanted, max_size, tally)
     };
     let content_type = match (kind, wanted.format) {
         (_, ContentFormat::Structured) => "application/json; charset=utf-8",
         (_, ContentFormat::Summary) => "text/plain; charset=utf-8",
         (kind, ContentFormat::Raw) => kind.content_type(),
     };
-    Ok(Filtered { content, content_type, report: tally.report(truncated), truncated })
+    let Written { content, title, truncated, .. } = written;
+    Ok(Filtered { content, content_type, title, report: FilterReport::default(), truncated })
 }
 
 /// Filters until filtering again changes nothing: half a sentence may look like code, and so may
@@ -124,28 +167,31 @@ fn filter_text(
     wanted: &ContentFilter,
     max_size: usize,
     tally: &mut Tally,
-) -> (String, bool) {
+) -> Written {
     const MAX_ROUNDS: usize = 4;
-    let Written { mut content, truncated, joined } = pass(text, kind, wanted, max_size, tally);
-    if wanted.format != ContentFormat::Raw || !truncated && !joined {
-        return (content, truncated);
+    let mut written = pass(text, kind, wanted, max_size, tally);
+    if wanted.format != ContentFormat::Raw || !written.truncated && !written.joined {
+        return written;
     }
+    let content = &mut written.content;
     for _ in 0..MAX_ROUNDS {
-        let again = pass(&content, kind, wanted, max_size, &mut Tally::default()).content;
-        if again == content {
+        let again = pass(content, kind, wanted, max_size, &mut Tally::default()).content;
+        if again == *content {
             break;
         }
-        content = again;
+        *content = again;
     }
     if content.trim().is_empty() {
         content.clear();
     }
-    (content, truncated)
+    written
 }
 
 /// What one pass gives.
+#[derive(Default)]
 struct Written {
     content: String,
+    title: Option<String>,
     truncated: bool,
     /// Text that stood apart may stand together now.
     joined: bool,
@@ -173,11 +219,12 @@ fn pass(
             }
             if wanted.format == ContentFormat::Raw {
                 let (content, truncated) = render::plain::cut(&filtered, max_size);
-                return Written { content, truncated, joined: false };
+                return Written { content, truncated, ..Written::default() };
             }
             if kind == Kind::Json { json::document(&filtered) } else { plain::document(&filtered) }
         }
     };
+    let title = title::of(&document, kind, wanted);
     let joined = document.mended || kind == Kind::Markdown && joins_lines(&document);
     let (content, truncated) = match (wanted.format, kind) {
         (ContentFormat::Structured, _) => render::structured::write(&document, max_size),
@@ -185,7 +232,7 @@ fn pass(
         (ContentFormat::Raw, Kind::Markdown) => render::markdown::write(&document, max_size),
         (ContentFormat::Raw, _) => render::html::write(&document, max_size),
     };
-    Written { content, truncated, joined }
+    Written { content, title, truncated, joined }
 }
 
 /// Whether Markdown has no way to keep lines apart that are apart in the document: a cell is one

@@ -225,14 +225,14 @@ impl Rules {
 
     /// Whether an agent may be given the code of a page.
     #[must_use]
-    pub fn may_keep_code(&self, agent: &AgentId, url: &WebUrl) -> bool {
+    pub fn may_keep_code(&self, agent: Option<&AgentId>, url: &WebUrl) -> bool {
         let Ok(host) = host_of(url) else { return false };
         let (host, port, now) = (&host, url.port(), self.door.now());
         self.live.read(|known| {
             known.is_ok_and(|known| {
                 let place = (host, port);
                 let mut waivers = known.waivers.iter();
-                waivers.any(|waiver| waiver.covers(Permits::Code, Some(agent), place, now))
+                waivers.any(|waiver| waiver.covers(Permits::Code, agent, place, now))
             })
         })
     }

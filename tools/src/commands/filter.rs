@@ -51,6 +51,7 @@ struct FilterView<'a> {
     #[serde(flatten)]
     report: &'a FilterReport,
     content_type: &'static str,
+    title: Option<&'a str>,
     truncated: bool,
     content: &'a str,
 }
@@ -75,10 +76,10 @@ pub(crate) fn run(context: &Context, args: &FilterArgs) -> Result<Exit, Failure>
 }
 
 fn say(context: &Context, filtered: &Filtered) -> Result<(), Failure> {
-    let Filtered { content, content_type, report, truncated } = filtered;
+    let Filtered { content, content_type, title, report, truncated } = filtered;
     if context.output.json {
-        let (content_type, truncated) = (*content_type, *truncated);
-        return print_json(&FilterView { report, content_type, truncated, content });
+        let (content_type, title, truncated) = (*content_type, title.as_deref(), *truncated);
+        return print_json(&FilterView { report, content_type, title, truncated, content });
     }
     if !content.is_empty() {
         print(content.strip_suffix('\n').unwrap_or(content))?;

@@ -264,7 +264,7 @@ impl<'a> Builder<'a> {
             self.tally.span(code);
             return placeholder::SPAN.to_owned();
         }
-        self.tally.block(code);
+        self.tally.block(code, None);
         placeholder::block(removal.n_lines, None)
     }
 

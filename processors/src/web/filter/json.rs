@@ -97,9 +97,9 @@ fn lines(document: &Document) -> String {
 pub(super) fn written(filtered: String, max_size: usize) -> Written {
     if max_size < filtered.len() {
         let content = if 4 <= max_size { "null".to_owned() } else { String::new() };
-        return Written { content, truncated: true, joined: false };
+        return Written { content, truncated: true, ..Written::default() };
     }
-    Written { content: filtered, truncated: false, joined: true }
+    Written { content: filtered, joined: true, ..Written::default() }
 }
 
 /// The strings of JSON that was filtered, each a paragraph.

@@ -54,7 +54,7 @@ fn end_run(run: &mut Vec<&str>, out: &mut String, tally: &mut Tally) {
     let (code, blank) = run.split_at(n_code);
     if !code.is_empty() {
         let code = code.join("\n");
-        tally.block(&code);
+        tally.block(&code, None);
         out.push_str(&placeholder::block(placeholder::n_lines(&code), None));
         out.push('\n');
     }
@@ -105,14 +105,14 @@ fn is_source(lines: &[&str], code: &[bool]) -> bool {
 /// What stands for a body that is source code as a whole.
 pub(super) fn notice(
     text: &str,
-    language: Option<&str>,
+    language: Option<&'static str>,
     wanted: &ContentFilter,
     tally: &mut Tally,
 ) -> String {
     if placeholder::is_one(text) || !wanted.strip_code_blocks {
         return text.to_owned();
     }
-    tally.block(text);
+    tally.block(text, language);
     tally.warn("the body is source code: only its size is told");
     placeholder::body(placeholder::n_lines(text), language)
 }

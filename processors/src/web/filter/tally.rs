@@ -2,6 +2,11 @@
 
 use weir_events::web::content::FilterReport;
 
+use super::{
+    placeholder,
+    removed::{Removals, RemovedKind},
+};
+
 /// Above this share of code, a page is rather code than text.
 const HIGH_DENSITY: f64 = 0.5;
 const MAX_WARNINGS: usize = 16;
@@ -19,14 +24,22 @@ pub(super) struct Tally {
     code_chars: u64,
     kept_chars: u64,
     warnings: Vec<String>,
+    /// What went, where somebody wants to see it.
+    removals: Option<Removals>,
 }
 
 impl Tally {
+    /// One that keeps what goes.
+    pub(super) fn keeping() -> Self {
+        Self { removals: Some(Removals::default()), ..Self::default() }
+    }
+
     /// A block of code went.
-    pub(super) fn block(&mut self, code: &str) {
+    pub(super) fn block(&mut self, code: &str, language: Option<&'static str>) {
         self.n_blocks = self.n_blocks.saturating_add(1);
         self.block_bytes += code.len() as u64;
         self.code_chars += visible(code);
+        self.went(RemovedKind::Block, language, code);
     }
 
     /// Code within a sentence went.
@@ -34,11 +47,26 @@ impl Tally {
         self.n_spans = self.n_spans.saturating_add(1);
         self.span_bytes += code.len() as u64;
         self.code_chars += visible(code);
+        self.went(RemovedKind::Inline, None, code);
     }
 
     /// Something went that readers do not see.
-    pub(super) const fn unseen(&mut self, text: &str) {
+    pub(super) fn unseen(&mut self, text: &str) {
         self.unseen_bytes += text.len() as u64;
+        if self.removals.is_some() && !text.trim().is_empty() {
+            self.went(RemovedKind::Unseen, None, text);
+        }
+    }
+
+    fn went(&mut self, kind: RemovedKind, language: Option<&'static str>, text: &str) {
+        if let Some(removals) = &mut self.removals {
+            removals.add(kind, language, placeholder::n_lines(text), text);
+        }
+    }
+
+    /// What went, if it was kept.
+    pub(super) fn removals(&mut self) -> Removals {
+        self.removals.take().unwrap_or_default()
     }
 
     /// What went is described in words.
@@ -61,7 +89,7 @@ impl Tally {
 
     /// The share of code among what readers saw before, from 0 to 1.
     #[expect(clippy::cast_precision_loss, reason = "a share, told to two digits")]
-    fn density(&self) -> f64 {
+    pub(super) fn density(&self) -> f64 {
         let all = self.code_chars + self.kept_chars;
         if all == 0 { 0.0 } else { self.code_chars as f64 / all as f64 }
     }

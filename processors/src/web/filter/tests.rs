@@ -6,6 +6,7 @@ mod html;
 mod laws;
 mod markdown;
 mod text;
+mod titles;
 
 use super::*;
 

@@ -156,7 +156,7 @@ impl Portal {
             steps.push(self.spark(&agent, &knock).await?);
             steps.push(address);
         }
-        let keeps_code = Some(self.rules().may_keep_code(&agent, &url));
+        let keeps_code = Some(self.rules().may_keep_code(Some(&agent), &url));
         Ok(Foresight { check, moment, steps, cached: Some(cached), keeps_code })
     }
 

@@ -129,7 +129,8 @@ impl Portal {
         url: &WebUrl,
         filter: &ContentFilter,
     ) -> Option<PortalError> {
-        if filter.strip_code_blocks || self.parts().rules.may_keep_code(&request.agent, url) {
+        let rules = &self.parts().rules;
+        if filter.strip_code_blocks || rules.may_keep_code(Some(&request.agent), url) {
             return None;
         }
         let words = "`strip_code_blocks: false` needs a waiver for this agent or this host";

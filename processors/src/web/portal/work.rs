@@ -152,18 +152,18 @@ impl Portal {
         let failure = |error| Failure { request, error, left: mine, hosts: hosts.clone() };
         let filtered = if submission.asked.method == HttpMethod::Head || page.body.is_empty() {
             let content_type = page.content_type.clone().unwrap_or_default();
-            (Bytes::new(), content_type, FilterReport::default())
+            (Bytes::new(), content_type, FilterReport::default(), None)
         } else {
-            let Filtered { content, content_type, report, .. } =
+            let Filtered { content, content_type, report, title, .. } =
                 self.filter(submission, page).await.map_err(failure)?;
-            (Bytes::from(content), content_type.to_owned(), report)
+            (Bytes::from(content), content_type.to_owned(), report, title)
         };
-        let (content, content_type, filtered) = filtered;
+        let (content, content_type, filtered, title) = filtered;
         let keeping = self.keeping().await.map_err(failure)?;
         let plan = page.plan(submission.asked.method, submission.interaction, keeping);
         Ok(Rendered {
             status: page.status,
-            title: None,
+            title,
             content,
             content_type,
             filtered,

@@ -265,6 +265,29 @@ async fn a_waiver_of_two_persons_gets_past_a_block_until_it_ends() {
     })
     .await;
 
+    // Code is previewed only where an agent could have it.
+    let page = json!({"content": "<title>T</title><p>How to open it: <code>open(x)</code>.", "url": url,
+        "filter": {"strip_inline_code": false, "strip_code_blocks": false}});
+    let (preview, code) = ("/api/web/preview", json!({"permits": "code"}));
+    let refused = ann.post(preview, &page).await.expect(403).json();
+    assert_eq!(refused["errors"][0]["field"], "filter.strip_code_blocks", "{refused}");
+    let waiver = ann.post(path, &wanted(code)).await.expect(201).json();
+    let id = waiver["id"].as_str().expect("its id");
+    bob.post(&format!("{path}/{id}/grant"), &json!({})).await.has(204);
+    let seen = ann.post(preview, &page).await.expect(200).json();
+    assert!(seen["content"].as_str().expect("text").contains("<code>open(x)</code>"), "{seen}");
+    assert_eq!((&seen["title"], &seen["removed"]), (&json!("T"), &json!([])));
+    let stripped = json!({"content": page["content"], "filter": {"format": "summary"}});
+    let seen = ann.post(preview, &stripped).await.expect(200).json();
+    assert_eq!(seen["content"], "T\nHow to open it: [code].\n");
+    let gone =
+        json!([{"kind": "inline", "language": null, "lines": 1, "text": "open(x)", "cut": false}]);
+    assert_eq!(seen["removed"], gone);
+    let misspelt = json!({"content": "x", "filter": {"strip_codeblocks": true}});
+    ann.post(preview, &misspelt).await.has(400);
+    let nowhere = json!({"content": "x", "url": "docs.rs"});
+    ann.post(preview, &nowhere).await.has(400);
+
     let lasting = ann.post(path, &wanted(json!({}))).await.expect(201).json();
     let id = lasting["id"].as_str().expect("its id");
     bob.post(&format!("{path}/{id}/grant"), &json!({})).await.has(204);

@@ -245,8 +245,8 @@ impl Walker<'_> {
             self.builder.note(LeafKind::Code, code.trim_matches('\n'));
             return;
         }
-        self.builder.tally.block(code);
         let (n_lines, language) = (placeholder::n_lines(code), self.language(id));
+        self.builder.tally.block(code, language);
         let described =
             Some(code).filter(|_| self.transform.apis).and_then(describe::signature).or_else(
                 || self.transform.examples.then(|| describe::example(code, n_lines, language)),
