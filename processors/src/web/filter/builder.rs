@@ -3,15 +3,18 @@
 //! Whatever is read, the document comes out so that its HTML, read again, is the same document:
 //! items stand in lists, cells in rows, and marks are closed with their leaf.
 
+mod judged;
+mod places;
+
 use super::{
-    document::{Block, Container, Document, Inline, Leaf, LeafKind, Piece},
-    judge::{self, Caution, Removal},
-    placeholder,
+    document::{Container, Document, Inline, Leaf, LeafKind, Piece},
+    judge::Caution,
     tally::Tally,
 };
 
-/// Where code was taken out, what is left may look like code; after so many rounds it stays.
-const MAX_ROUNDS: usize = 4;
+/// So many marks are set around a word. Each of them is written anew in every leaf that it is around:
+/// a hundred of them around a thousand paragraphs would be a hundred thousand.
+const MAX_MARKS: usize = 8;
 
 /// What is taken out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,6 +39,8 @@ pub(super) struct Builder<'a> {
     /// The marks around what comes next, the outermost first, and how many of them are written.
     marks: Vec<Inline>,
     n_marked: usize,
+    /// So many more marks are open that are not set.
+    n_unset: usize,
     /// A blank is to come before the next word.
     blank: Option<char>,
     /// So many line breaks are to come before it.
@@ -68,6 +73,7 @@ impl<'a> Builder<'a> {
             piece_start: 0,
             marks: Vec::new(),
             n_marked: 0,
+            n_unset: 0,
             blank: None,
             n_breaks: 0,
             containers: Vec::new(),
@@ -82,36 +88,6 @@ impl<'a> Builder<'a> {
         }
         self.document
     }
-
-    /// The title, judged like a leaf. False if there is one already.
-    pub(super) fn title(&mut self, text: &str) -> bool {
-        if !self.document.title.is_empty() {
-            return text.trim().is_empty();
-        }
-        let words: Vec<&str> = text.split_whitespace().collect();
-        let mut title = words.join(" ");
-        for _ in 0..MAX_ROUNDS {
-            let removals = self.judged(&title, Caution::Usual);
-            if removals.is_empty() {
-                break;
-            }
-            let mut kept = String::with_capacity(title.len());
-            let mut at = 0;
-            for removal in removals {
-                kept.push_str(title.get(at..removal.range.start).unwrap_or_default());
-                kept.push_str(&self.removed(&title, &removal));
-                at = removal.range.end;
-            }
-            kept.push_str(title.get(at..).unwrap_or_default());
-            title = kept;
-        }
-        title.retain(|c| !is_odd(c));
-        self.tally.kept(&title);
-        self.document.title = title;
-        true
-    }
-
-    // --- text ---
 
     /// Ends the leaf under way; the next one is of this kind. Answers what the last one was.
     pub(super) fn begin(&mut self, kind: LeafKind) -> LeafKind {
@@ -150,13 +126,17 @@ impl<'a> Builder<'a> {
 
     /// The words that follow are marked.
     pub(super) fn mark(&mut self, mark: Inline) {
-        self.marks.push(mark);
+        if MAX_MARKS <= self.marks.len() {
+            self.n_unset += 1;
+        } else {
+            self.marks.push(mark);
+        }
     }
 
     /// The words that follow are a link.
     pub(super) fn link(&mut self, address: String) {
         self.document.links.push(address);
-        self.marks.push(Inline::Link(self.document.links.len() - 1));
+        self.mark(Inline::Link(self.document.links.len() - 1));
     }
 
     /// Whether a link is open: there are none within links.
@@ -166,6 +146,10 @@ impl<'a> Builder<'a> {
 
     /// The mark ends that was set last.
     pub(super) fn unmark(&mut self) {
+        if let Some(n_unset) = self.n_unset.checked_sub(1) {
+            self.n_unset = n_unset;
+            return;
+        }
         if self.marks.len() == self.n_marked {
             self.end_piece();
             if let Some(mark) = self.marks.last() {
@@ -246,189 +230,6 @@ impl<'a> Builder<'a> {
         self.document.pieces.push(Piece::Text(start..self.document.text.len()));
         let pieces = self.pieces_start..self.document.pieces.len();
         self.put(Leaf { kind, pieces });
-    }
-
-    // --- judging ---
-
-    fn judged(&self, text: &str, caution: Caution) -> Vec<Removal> {
-        let mut removals = judge::judge(text, caution);
-        let strip = self.strip;
-        removals.retain(|removal| if removal.inline { strip.spans } else { strip.blocks });
-        removals
-    }
-
-    /// Counts what goes, and says what stands in its place.
-    fn removed(&mut self, text: &str, removal: &Removal) -> String {
-        let code = text.get(removal.range.clone()).unwrap_or_default();
-        if removal.inline {
-            self.tally.span(code);
-            return placeholder::SPAN.to_owned();
-        }
-        self.tally.block(code, None);
-        placeholder::block(removal.n_lines, None)
-    }
-
-    /// Takes code out of the leaf under way until there is none.
-    fn judge(&mut self) {
-        for _ in 0..MAX_ROUNDS {
-            let text = self.document.text.get(self.text_start..).unwrap_or_default();
-            let removals = self.judged(text, self.caution);
-            if removals.is_empty() {
-                break;
-            }
-            self.take_out(removals);
-        }
-        let text = self.document.text.get(self.text_start..).unwrap_or_default();
-        self.tally.kept(text);
-    }
-
-    /// Writes the leaf under way anew, without what is code.
-    fn take_out(&mut self, removals: Vec<Removal>) {
-        let old_text = self.document.text.split_off(self.text_start);
-        let old: Vec<Piece> = self.document.pieces.drain(self.pieces_start..).collect();
-        // Marks and blanks may come to stand in another order than they are read in.
-        self.document.mended |= old.iter().any(|piece| !matches!(piece, Piece::Text(_)));
-        let mut removals = removals.into_iter().peekable();
-        // So much of the old text is written or taken out; what is taken out may end in a later piece.
-        let mut done = 0;
-        for piece in old {
-            let Piece::Text(span) = piece else {
-                // Marks around nothing are none.
-                let around_nothing = matches!(piece, Piece::Close(_))
-                    && matches!(self.document.pieces.last(), Some(Piece::Open(_)))
-                    && self.pieces_start < self.document.pieces.len();
-                if around_nothing {
-                    self.document.pieces.pop();
-                } else {
-                    self.document.pieces.push(piece);
-                }
-                continue;
-            };
-            let end = span.end - self.text_start;
-            let new_start = self.document.text.len();
-            while let Some(removal) = removals.next_if(|removal| removal.range.start < end) {
-                let kept = old_text.get(done..removal.range.start).unwrap_or_default();
-                self.document.text.push_str(kept);
-                let words = self.removed(&old_text, &removal);
-                self.document.text.push_str(&words);
-                done = removal.range.end;
-            }
-            if done < end {
-                self.document.text.push_str(old_text.get(done..end).unwrap_or_default());
-                done = end;
-            }
-            let new_end = self.document.text.len();
-            if new_start < new_end {
-                self.document.pieces.push(Piece::Text(new_start..new_end));
-            }
-        }
-        self.piece_start = self.document.text.len();
-    }
-
-    // --- places ---
-
-    fn put(&mut self, mut leaf: Leaf) {
-        let n_implied = self.imply();
-        let in_flow = matches!(
-            self.containers.last().map(|held| held.container),
-            None | Some(Container::Quote)
-        );
-        let behind_text = matches!(
-            self.document.blocks.last(),
-            Some(Block::Leaf(Leaf { kind: LeafKind::Text, .. }))
-        );
-        if leaf.kind == LeafKind::Text && (in_flow || behind_text) {
-            leaf.kind = LeafKind::Paragraph;
-        }
-        self.document.blocks.push(Block::Leaf(leaf));
-        self.text_start = self.document.text.len();
-        self.piece_start = self.text_start;
-        self.pieces_start = self.document.pieces.len();
-        for _ in 0..n_implied {
-            self.end_last();
-        }
-    }
-
-    /// Opens what has to be between the innermost container and a leaf or a container of flow.
-    fn imply(&mut self) -> usize {
-        let between: &[Container] = match self.containers.last().map(|held| held.container) {
-            Some(Container::List { .. }) => &[Container::Item],
-            Some(Container::Definitions) => &[Container::Definition],
-            Some(Container::Table) => &[Container::Row, Container::Cell { heading: false }],
-            Some(Container::Row) => &[Container::Cell { heading: false }],
-            _ => &[],
-        };
-        for container in between {
-            self.document.blocks.push(Block::Open(*container));
-            self.containers.push(Held { container: *container, implied: true });
-        }
-        between.len()
-    }
-
-    /// Opens a container, unless it cannot be where it would be.
-    pub(super) fn open(&mut self, container: Container) -> bool {
-        self.flush();
-        let above = self.containers.last().map(|held| held.container);
-        let fits = match container {
-            Container::Item => matches!(above, Some(Container::List { .. })),
-            Container::Term | Container::Definition => above == Some(Container::Definitions),
-            Container::Row => above == Some(Container::Table),
-            Container::Caption => {
-                above == Some(Container::Table)
-                    && self.document.blocks.last() == Some(&Block::Open(Container::Table))
-            }
-            Container::Cell { .. } => above == Some(Container::Row),
-            _ => {
-                self.imply();
-                true
-            }
-        };
-        if fits {
-            self.document.blocks.push(Block::Open(container));
-            self.containers.push(Held { container, implied: false });
-        }
-        fits
-    }
-
-    /// Closes a container that was opened, and what had to be around it.
-    pub(super) fn close(&mut self, container: Container) {
-        self.flush();
-        debug_assert_eq!(self.containers.last().map(|held| held.container), Some(container));
-        self.end_last();
-        while self.containers.last().is_some_and(|held| held.implied) {
-            self.end_last();
-        }
-    }
-
-    /// Ends the innermost container; one with nothing in it was never there.
-    fn end_last(&mut self) {
-        let Some(Held { container, .. }) = self.containers.pop() else { return };
-        let blocks = &mut self.document.blocks;
-        let empty = match container {
-            // Its neighbours would move.
-            Container::Cell { .. } => false,
-            Container::Row => {
-                let is_cell = |block: &&Block| {
-                    matches!(
-                        block,
-                        Block::Open(Container::Cell { .. }) | Block::Close(Container::Cell { .. })
-                    )
-                };
-                let n_cells = blocks.iter().rev().take_while(is_cell).count();
-                let row = blocks.len().checked_sub(n_cells + 1);
-                let open = row.filter(|row| blocks.get(*row) == Some(&Block::Open(container)));
-                if let Some(row) = open {
-                    blocks.truncate(row + 1);
-                }
-                open.is_some()
-            }
-            _ => blocks.last() == Some(&Block::Open(container)),
-        };
-        if empty {
-            blocks.pop();
-        } else {
-            blocks.push(Block::Close(container));
-        }
     }
 }
 

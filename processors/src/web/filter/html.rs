@@ -39,6 +39,7 @@ pub(super) fn read_as(
 ) -> Document {
     let unwrapped = (syntax == Syntax::Xhtml && text.contains("<![CDATA["))
         .then(|| text.replace("<![CDATA[", "").replace("]]>", ""));
-    let tree = guard::parse(unwrapped.as_deref().unwrap_or(text), syntax, tally);
-    walk::walk(&tree, caution, wanted, tally)
+    let text = unwrapped.as_deref().unwrap_or(text);
+    let tree = guard::parse(text, syntax, tally);
+    walk::walk(&tree, text.len(), caution, wanted, tally)
 }

@@ -23,13 +23,17 @@ fn of(begin: &str, n_lines: usize, language: Option<&str>) -> String {
     }
 }
 
+/// What stands in one is no longer than this.
+const MAX_WORDS_BYTES: usize = 48;
+
 /// How long the placeholder is that a text begins with, if it is one.
 pub(super) fn leading(text: &str) -> Option<usize> {
     if text.starts_with(SPAN) {
         return Some(SPAN.len());
     }
     let rest = text.strip_prefix(BLOCK).or_else(|| text.strip_prefix(BODY))?;
-    let end = rest.find(']').filter(|end| *end <= 48)?;
+    // No farther: a text of nothing but beginnings would be searched to its end from each.
+    let end = rest.bytes().take(MAX_WORDS_BYTES + 1).position(|byte| byte == b']')?;
     let words = rest.get(..end)?;
     let harmless = |c: char| c.is_ascii_alphanumeric() || matches!(c, ' ' | '+' | '#' | '-');
     let counted = words.starts_with(|c: char| c.is_ascii_digit());
@@ -79,5 +83,7 @@ mod tests {
         for forged in ["[code removed: let x = 1;]", "[code removed: 3 f(x)]", "[code removed: 1"] {
             assert_eq!(leading(forged), None, "{forged}");
         }
+        let long = format!("[code removed: 1 line of {}]", "x".repeat(48));
+        assert_eq!(leading(&long), None);
     }
 }

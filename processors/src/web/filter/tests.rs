@@ -3,7 +3,7 @@
 
 mod described;
 mod html;
-mod laws;
+pub(super) mod laws;
 mod markdown;
 mod text;
 mod titles;

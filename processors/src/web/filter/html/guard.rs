@@ -25,6 +25,15 @@ const MIN_NODES: usize = 20_000;
 
 /// Builds the tree of a page.
 pub(super) fn parse(text: &str, syntax: Syntax, tally: &mut Tally) -> Tree {
+    parse_fed(text, syntax, tally, tags::feed)
+}
+
+fn parse_fed(
+    text: &str,
+    syntax: Syntax,
+    tally: &mut Tally,
+    feed: fn(&Tokenizer<Guard>, &str) -> bool,
+) -> Tree {
     let options = TreeBuilderOpts { drop_doctype: true, ..TreeBuilderOpts::default() };
     let guard = Guard {
         builder: TreeBuilder::new(Sink::new(text.len()), options),
@@ -37,7 +46,7 @@ pub(super) fn parse(text: &str, syntax: Syntax, tally: &mut Tally) -> Tree {
         n_tokens: Cell::new(0),
     };
     let tokenizer = Tokenizer::new(guard, TokenizerOpts::default());
-    if tags::feed(&tokenizer, text) {
+    if feed(&tokenizer, text) {
         tally.warn("too many attributes in a tag: some of them are left out");
     }
     tokenizer.end();
@@ -178,3 +187,6 @@ impl Role {
         )
     }
 }
+
+#[cfg(test)]
+mod tests;

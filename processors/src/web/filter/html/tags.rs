@@ -18,12 +18,18 @@ pub(super) trait Counting: TokenSink {
 
 /// Feeds a page, in one piece where no tag can be too long. Whether attributes were left out.
 pub(super) fn feed<S: Counting>(tokenizer: &Tokenizer<S>, text: &str) -> bool {
-    let mut feeder = Feeder { tokenizer, input: BufferQueue::default(), text, at: 0, cut: false };
     if may_overflow(text.as_bytes()) {
-        feeder.tag_by_tag();
-    } else {
-        feeder.until(text.len());
+        return feed_by_tag(tokenizer, text);
     }
+    let mut feeder = Feeder::new(tokenizer, text);
+    feeder.until(text.len());
+    false
+}
+
+/// Feeds a page tag by tag. The tree is the same.
+pub(super) fn feed_by_tag<S: Counting>(tokenizer: &Tokenizer<S>, text: &str) -> bool {
+    let mut feeder = Feeder::new(tokenizer, text);
+    feeder.tag_by_tag();
     feeder.cut
 }
 
@@ -55,7 +61,11 @@ struct Feeder<'a, S> {
     cut: bool,
 }
 
-impl<S: Counting> Feeder<'_, S> {
+impl<'a, S: Counting> Feeder<'a, S> {
+    fn new(tokenizer: &'a Tokenizer<S>, text: &'a str) -> Self {
+        Self { tokenizer, input: BufferQueue::default(), text, at: 0, cut: false }
+    }
+
     /// Whether something is a tag depends on what stands before it (scripts, comments, titles), and
     /// the tokenizer knows best: it says nothing of a tag until that ends, and of text at once.
     fn tag_by_tag(&mut self) {

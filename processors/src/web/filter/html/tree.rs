@@ -13,6 +13,7 @@ use html5ever::{
 };
 
 use super::{
+    attributes::{self, Looks},
     roles::{Role, role_of},
     tags::MAX_ATTRIBUTES,
 };
@@ -32,6 +33,8 @@ pub(super) enum Data {
         name: QualName,
         attributes: Vec<Attribute>,
         role: Role,
+        /// What its attributes say.
+        looks: Looks,
     },
     Text(StrTendril),
     /// Comments, instructions, doctypes: never looked at.
@@ -85,15 +88,18 @@ impl Tree {
         }
     }
 
-    /// Calls back with each text below a node, in order.
-    pub(super) fn texts(&self, top: Id, mut each: impl FnMut(Id, &str)) {
+    /// Calls back with each text below a node, in order. Answers how many nodes there are.
+    pub(super) fn texts(&self, top: Id, mut each: impl FnMut(&str)) -> usize {
+        let mut n_nodes = 0;
         let mut at = self.first(top);
         while let Some(id) = at {
+            n_nodes += 1;
             if let Data::Text(text) = self.data(id) {
-                each(id, text);
+                each(text);
             }
             at = self.first(id).or_else(|| self.behind(id, top));
         }
+        n_nodes
     }
 
     fn node(&self, id: u32) -> Option<&Node> {
@@ -240,8 +246,8 @@ impl TreeSink for Sink {
     }
 
     fn create_element(&self, name: QualName, attributes: Vec<Attribute>, _: ElementFlags) -> Id {
-        let role = role_of(&name);
-        self.push(Data::Element { name, attributes, role })
+        let (role, looks) = (role_of(&name), attributes::look(&attributes));
+        self.push(Data::Element { name, attributes, role, looks })
     }
 
     fn create_comment(&self, _: StrTendril) -> Id {
@@ -306,9 +312,10 @@ impl TreeSink for Sink {
 
     fn add_attrs_if_missing(&self, target: &Id, more: Vec<Attribute>) {
         let mut nodes = self.nodes.borrow_mut();
-        if let Some(Node { data: Data::Element { attributes, .. }, .. }) =
+        if let Some(Node { data: Data::Element { attributes, looks, .. }, .. }) =
             nodes.get_mut(target.0 as usize)
         {
+            let n_before = attributes.len();
             // `<body>` may come again and again, and each time bring others.
             for attribute in more {
                 if MAX_ATTRIBUTES <= attributes.len() {
@@ -317,6 +324,9 @@ impl TreeSink for Sink {
                 if !attributes.iter().any(|there| there.name == attribute.name) {
                     attributes.push(attribute);
                 }
+            }
+            if n_before < attributes.len() {
+                *looks = attributes::look(attributes);
             }
         }
     }

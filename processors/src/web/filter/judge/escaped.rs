@@ -96,7 +96,10 @@ fn span(text: &str, start: usize, run: usize) -> Option<usize> {
         if start + MAX_SPAN_BYTES < here {
             return None;
         }
-        let n = run_length(text.get(here..).unwrap_or_default());
+        let n = run_length(within(text.get(here..).unwrap_or_default(), MAX_SPAN_BYTES));
+        if n == MAX_SPAN_BYTES {
+            return None;
+        }
         if n == run {
             // ``quotes'' as TeX has them are no code.
             let inner = text.get(start + run..here).unwrap_or_default();

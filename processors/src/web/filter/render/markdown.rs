@@ -10,6 +10,7 @@ use crate::web::filter::document::{Block, Container, Document, Inline, Leaf, Lea
 pub(in crate::web::filter) fn write(document: &Document, max_size: usize) -> (String, bool) {
     let mut writer = Writer {
         document,
+        max_size,
         out: String::with_capacity(document.text.len() + document.blocks.len() * 4),
         prefix: String::new(),
         marker: String::new(),
@@ -22,7 +23,7 @@ pub(in crate::web::filter) fn write(document: &Document, max_size: usize) -> (St
         let start = writer.out.len();
         let marker = writer.marker.clone();
         writer.block(block);
-        if max_size < writer.out.len() {
+        if writer.is_full() {
             writer.out.truncate(start);
             if let Block::Leaf(leaf) = block
                 && matches!(leaf.kind, LeafKind::Paragraph | LeafKind::Text)
@@ -38,6 +39,9 @@ pub(in crate::web::filter) fn write(document: &Document, max_size: usize) -> (St
 
 struct Writer<'a> {
     document: &'a Document,
+    /// What is longer is not given out: a block that is gets no longer than it has to be to show it,
+    /// for what its lines begin with and empty cells may take many times what was read.
+    max_size: usize,
     out: String,
     /// What each line of what is open begins with.
     prefix: String,
@@ -67,6 +71,10 @@ struct Table {
 }
 
 impl Writer<'_> {
+    const fn is_full(&self) -> bool {
+        self.max_size < self.out.len()
+    }
+
     fn block(&mut self, block: &Block) {
         if self.table.is_some() {
             self.table_block(block);
@@ -164,6 +172,9 @@ impl Writer<'_> {
                 let mut lines = text.split('\n');
                 self.out.push_str(lines.next().unwrap_or_default());
                 for line in lines {
+                    if self.is_full() {
+                        return;
+                    }
                     self.out.push('\n');
                     self.out.push_str(&self.prefix);
                     self.out.push_str(line);
@@ -208,6 +219,9 @@ impl Writer<'_> {
         let fence = "`".repeat(longest.max(2) + 1);
         self.out.push_str(&fence);
         for line in code.lines() {
+            if self.is_full() {
+                return;
+            }
             self.out.push('\n');
             self.out.push_str(&self.prefix);
             self.out.push_str(line);
@@ -320,6 +334,9 @@ impl Writer<'_> {
         }
         self.start();
         for (n, row) in table.rows.iter().enumerate() {
+            if self.is_full() {
+                return;
+            }
             if 0 < n {
                 self.out.push_str(&self.prefix);
             }

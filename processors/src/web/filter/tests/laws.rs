@@ -5,11 +5,13 @@ use proptest::prelude::*;
 use super::*;
 
 /// Soup of everything that pages are made of.
-fn soup(parts: &'static [&'static str]) -> impl Strategy<Value = String> {
+pub(in crate::web::filter) fn soup(
+    parts: &'static [&'static str],
+) -> impl Strategy<Value = String> {
     prop::collection::vec(prop::sample::select(parts), 0..40).prop_map(|parts| parts.concat())
 }
 
-const HTML: &[&str] = &[
+pub(in crate::web::filter) const HTML: &[&str] = &[
     "<p>",
     "</p>",
     "<div>",

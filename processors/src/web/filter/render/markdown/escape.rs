@@ -70,8 +70,11 @@ fn alphanumeric(c: Option<char>) -> bool {
     c.is_some_and(char::is_alphanumeric)
 }
 
-/// Whether the line so far is a number that would begin a list.
+/// Whether the line so far is a number that would begin a list. Looks no farther back than one is
+/// long: lines have no bound.
 fn is_number(out: &str) -> bool {
-    let line = out.rsplit('\n').next().unwrap_or_default();
-    !line.is_empty() && line.len() < 10 && line.bytes().all(|byte| byte.is_ascii_digit())
+    const MAX_DIGITS: usize = 9;
+    let n_digits = out.bytes().rev().take(MAX_DIGITS + 1).take_while(u8::is_ascii_digit).count();
+    let before = out.len().checked_sub(n_digits + 1).and_then(|at| out.as_bytes().get(at));
+    (1..=MAX_DIGITS).contains(&n_digits) && before.is_none_or(|byte| *byte == b'\n')
 }

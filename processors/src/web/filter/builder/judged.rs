@@ -1,0 +1,116 @@
+//! Takes what is judged to be code out of what is built.
+
+use super::{Builder, is_odd};
+use crate::web::filter::{
+    document::Piece,
+    judge::{self, Caution, Removal},
+    placeholder,
+};
+
+/// Where code was taken out, what is left may look like code; after so many rounds it stays.
+const MAX_ROUNDS: usize = 4;
+
+impl Builder<'_> {
+    /// The title, judged like a leaf. False if there is one already.
+    pub(in crate::web::filter) fn title(&mut self, text: &str) -> bool {
+        if !self.document.title.is_empty() {
+            return text.trim().is_empty();
+        }
+        let words: Vec<&str> = text.split_whitespace().collect();
+        let mut title = words.join(" ");
+        for _ in 0..MAX_ROUNDS {
+            let removals = self.judged(&title, Caution::Usual);
+            if removals.is_empty() {
+                break;
+            }
+            let mut kept = String::with_capacity(title.len());
+            let mut at = 0;
+            for removal in removals {
+                kept.push_str(title.get(at..removal.range.start).unwrap_or_default());
+                kept.push_str(&self.removed(&title, &removal));
+                at = removal.range.end;
+            }
+            kept.push_str(title.get(at..).unwrap_or_default());
+            title = kept;
+        }
+        title.retain(|c| !is_odd(c));
+        self.tally.kept(&title);
+        self.document.title = title;
+        true
+    }
+
+    fn judged(&self, text: &str, caution: Caution) -> Vec<Removal> {
+        let mut removals = judge::judge(text, caution);
+        let strip = self.strip;
+        removals.retain(|removal| if removal.inline { strip.spans } else { strip.blocks });
+        removals
+    }
+
+    /// Counts what goes, and says what stands in its place.
+    fn removed(&mut self, text: &str, removal: &Removal) -> String {
+        let code = text.get(removal.range.clone()).unwrap_or_default();
+        if removal.inline {
+            self.tally.span(code);
+            return placeholder::SPAN.to_owned();
+        }
+        self.tally.block(code, None);
+        placeholder::block(removal.n_lines, None)
+    }
+
+    /// Takes code out of the leaf under way until there is none.
+    pub(super) fn judge(&mut self) {
+        for _ in 0..MAX_ROUNDS {
+            let text = self.document.text.get(self.text_start..).unwrap_or_default();
+            let removals = self.judged(text, self.caution);
+            if removals.is_empty() {
+                break;
+            }
+            self.take_out(removals);
+        }
+        let text = self.document.text.get(self.text_start..).unwrap_or_default();
+        self.tally.kept(text);
+    }
+
+    /// Writes the leaf under way anew, without what is code.
+    fn take_out(&mut self, removals: Vec<Removal>) {
+        let old_text = self.document.text.split_off(self.text_start);
+        let old: Vec<Piece> = self.document.pieces.drain(self.pieces_start..).collect();
+        // Marks and blanks may come to stand in another order than they are read in.
+        self.document.mended |= old.iter().any(|piece| !matches!(piece, Piece::Text(_)));
+        let mut removals = removals.into_iter().peekable();
+        // So much of the old text is written or taken out; what is taken out may end in a later piece.
+        let mut done = 0;
+        for piece in old {
+            let Piece::Text(span) = piece else {
+                // Marks around nothing are none.
+                let around_nothing = matches!(piece, Piece::Close(_))
+                    && matches!(self.document.pieces.last(), Some(Piece::Open(_)))
+                    && self.pieces_start < self.document.pieces.len();
+                if around_nothing {
+                    self.document.pieces.pop();
+                } else {
+                    self.document.pieces.push(piece);
+                }
+                continue;
+            };
+            let end = span.end - self.text_start;
+            let new_start = self.document.text.len();
+            while let Some(removal) = removals.next_if(|removal| removal.range.start < end) {
+                let kept = old_text.get(done..removal.range.start).unwrap_or_default();
+                self.document.text.push_str(kept);
+                let words = self.removed(&old_text, &removal);
+                self.document.text.push_str(&words);
+                done = removal.range.end;
+            }
+            if done < end {
+                self.document.text.push_str(old_text.get(done..end).unwrap_or_default());
+                done = end;
+            }
+            let new_end = self.document.text.len();
+            if new_start < new_end {
+                self.document.pieces.push(Piece::Text(new_start..new_end));
+            }
+        }
+        self.piece_start = self.document.text.len();
+    }
+}

@@ -1,0 +1,71 @@
+//! Looks ahead into what an element holds.
+
+use super::Walker;
+use crate::web::filter::{
+    html::{
+        attributes::{self, Likeness},
+        roles::Role,
+        tree::{Data, Id},
+    },
+    judge, language,
+};
+
+impl Walker<'_> {
+    /// The text in an element, with line breaks, and without what nobody reads.
+    pub(super) fn text_of(&mut self, top: Id) -> String {
+        let mut code = std::mem::take(&mut self.scratch);
+        code.clear();
+        let mut at = self.tree.first(top);
+        while let Some(id) = at {
+            self.n_steps += 1;
+            let mut into = true;
+            match self.tree.data(id) {
+                Data::Text(text) => code.push_str(text),
+                Data::Element { role: Role::Break, .. } => code.push('\n'),
+                Data::Element { role: Role::Unseen, .. } => into = false,
+                Data::Element { looks, role, .. } => {
+                    into = !looks.gutter;
+                    let apart = matches!(role, Role::Block | Role::Paragraph | Role::Holds(_));
+                    if apart && !code.is_empty() && !code.ends_with('\n') {
+                        code.push('\n');
+                    }
+                }
+                Data::Document | Data::Nothing => {}
+            }
+            at = self.tree.first(id).filter(|_| into).or_else(|| self.tree.behind(id, top));
+        }
+        self.n_steps += code.len();
+        code
+    }
+
+    pub(super) fn reads_as_prose(&mut self, id: Id, likeness: Likeness) -> bool {
+        // A wrapper that holds the whole page is no wrapper of code.
+        const MANY_BYTES: usize = 20_000;
+        // Wrappers in wrappers are read again and again. Who has set so many of them in each other
+        // wants to have them read, and not to have the page read: it is code from there on.
+        if self.n_ahead == 0 {
+            return false;
+        }
+        let before = self.n_steps;
+        let text = self.text_of(id);
+        self.n_ahead = self.n_ahead.saturating_sub(self.n_steps - before);
+        let prose = judge::reads_as_prose(&text);
+        let many = MANY_BYTES < text.len();
+        self.scratch = text;
+        prose && (likeness == Likeness::Letters || many)
+    }
+
+    /// The language of a block: what it, what is around it, or what is in it says.
+    pub(super) fn language(&self, id: Id) -> Option<&'static str> {
+        let said = |id: Id| {
+            let Data::Element { attributes, .. } = self.tree.data(id) else { return None };
+            ["class", "data-lang", "data-language", "lang"]
+                .iter()
+                .find_map(|name| attributes::value(attributes, name).and_then(language::of_class))
+        };
+        let above = std::iter::successors(Some(id), |id| self.tree.parent(*id)).take(4);
+        said(id)
+            .or_else(|| self.tree.first(id).and_then(said))
+            .or_else(|| above.skip(1).find_map(said))
+    }
+}
