@@ -54,7 +54,25 @@ fn encoding_of(body: &[u8], declared: &Declared) -> &'static Encoding {
         .as_deref()
         .and_then(|label| Encoding::for_label(label.as_bytes()))
         .or_else(|| own_words(body.get(..PRESCAN_BYTES).unwrap_or(body)))
+        .map(|encoding| if is_wide(encoding) && is_narrow(body) { UTF_8 } else { encoding })
         .unwrap_or_else(|| detect(body))
+}
+
+fn is_wide(encoding: &'static Encoding) -> bool {
+    encoding == UTF_16LE || encoding == UTF_16BE
+}
+
+/// Whether a body is UTF-8 by its beginning. Read two bytes at a time it is gibberish, out of which
+/// anybody can read again what stood there.
+fn is_narrow(body: &[u8]) -> bool {
+    let head = body.get(..PRESCAN_BYTES).unwrap_or(body);
+    // Every second byte of Cyrillic is 4, and of Greek 3.
+    let printed = head.iter().all(|byte| 0x20 <= *byte || byte.is_ascii_whitespace());
+    printed
+        && match std::str::from_utf8(head) {
+            Ok(_) => true,
+            Err(fault) => fault.error_len().is_none(),
+        }
 }
 
 fn wide(body: &[u8]) -> Option<&'static Encoding> {

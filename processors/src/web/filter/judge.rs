@@ -62,18 +62,15 @@ pub(super) fn marked(line: &str) -> Vec<Removal> {
 }
 
 fn by_lines(text: &str, caution: Caution) -> Vec<Removal> {
-    let mut removals: Vec<Removal> = Vec::new();
     if !text.contains('\r') {
         if is_code(text, caution) {
-            let inline = placeholder::n_lines(text) == 1 && text.len() < 80;
-            removals.push(Removal {
-                range: 0..text.len(),
-                n_lines: placeholder::n_lines(text),
-                inline,
-            });
+            let n_lines = placeholder::n_lines(text);
+            let inline = n_lines == 1 && text.len() < 80;
+            return vec![Removal { range: 0..text.len(), n_lines, inline }];
         }
-        return removals;
+        return runs(text, 0, caution);
     }
+    let mut removals: Vec<Removal> = Vec::new();
     let lines: Vec<&str> = text.split('\r').collect();
     let codes = code_lines(&lines, caution.threshold());
     let mut at = 0;
@@ -81,6 +78,7 @@ fn by_lines(text: &str, caution: Caution) -> Vec<Removal> {
         let range = at..at + line.len();
         at = range.end + 1;
         if !code {
+            removals.extend(runs(line, range.start, caution));
             continue;
         }
         match removals.last_mut() {
@@ -92,6 +90,33 @@ fn by_lines(text: &str, caution: Caution) -> Vec<Removal> {
         }
     }
     removals
+}
+
+/// Code among prose in lines of the source that readers see as one: one line may be prose that broke
+/// at a bad place, and several in a row are none. `start`: where the text stands.
+fn runs(text: &str, start: usize, caution: Caution) -> Vec<Removal> {
+    const ENOUGH_LINES: usize = 2;
+    if !text.contains('\n') {
+        return Vec::new();
+    }
+    let lines: Vec<&str> = text.split('\n').collect();
+    let codes = code_lines(&lines, caution.threshold());
+    let mut found: Vec<Removal> = Vec::new();
+    let mut at = start;
+    for (line, code) in lines.iter().zip(codes) {
+        let range = at..at + line.len();
+        at = range.end + 1;
+        match found.last_mut() {
+            _ if !code => {}
+            Some(last) if last.range.end + 1 == range.start => {
+                last.range.end = range.end;
+                last.n_lines += 1;
+            }
+            _ => found.push(Removal { range, n_lines: 1, inline: false }),
+        }
+    }
+    found.retain(|run| ENOUGH_LINES <= run.n_lines);
+    found
 }
 
 /// Whether a leaf without line breaks is code as a whole.

@@ -7,6 +7,7 @@ pub(super) mod laws;
 mod markdown;
 mod text;
 mod titles;
+mod traps;
 
 use super::*;
 

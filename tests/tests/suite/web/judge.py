@@ -1,10 +1,10 @@
 """Judges filtered pages with nothing of the filter's own: Python's HTML parser, and a scan for fences.
 
-Reads a JSON list of {"group", "syntax", "page", "filtered", "written"} and prints, by group, how many
-lines of code the pages hold and how many of them came through, and how much of the prose is left.
+Reads a JSON list of {"group", "syntax", "page", "filtered": {format: text}, "written"} and prints, by
+group and format, how many lines of code the pages hold and how many of them came through, and how much
+of the prose is left.
 """
 
-import collections
 import html
 import html.parser
 import json
@@ -80,7 +80,7 @@ def read_markdown(text):
         # Headings, items and tables are said, and are no sentences.
         plain = re.match(r" {0,3}[\w*_\[`\"']", line) and "|" not in line
         said.append(line + "\n" if line.strip() else GAP)
-        prose.append(line + "\n" if plain else GAP)
+        prose.append(re.sub(r"^ *(?:[-*+]|\d+[.)]) +", GAP, line) + "\n" if plain else GAP)
     return code, unmarked("".join(said)), html.unescape(unmarked("".join(prose)))
 
 
@@ -93,8 +93,25 @@ def unmarked(text):
     return re.sub(r"<[^>]*>|https?:\S+", GAP, text)
 
 
-def written(text, syntax):
-    """All text that an agent reads."""
+def strings(value):
+    """All strings in JSON that are words: neither names of kinds nor addresses."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list):
+        for part in value:
+            yield from strings(part)
+    elif isinstance(value, dict):
+        for name, part in value.items():
+            yield from strings(part if name not in ("type", "address") else None)
+
+
+def written(text, format, syntax):
+    """All text that an agent reads, with a sign for what stands in the place of code."""
+    text = re.sub(r"\[(?:source )?code(?: removed: [^\]]*)?\]", "¤", text)
+    if format == "structured":
+        return "\n".join(strings(json.loads(text)))
+    if format == "summary":
+        return text
     if syntax == "html":
         parser = html.parser.HTMLParser(convert_charrefs=True)
         texts = []
@@ -104,7 +121,8 @@ def written(text, syntax):
         parser.feed(text)
         parser.close()
         return "".join(texts)
-    text = re.sub(r"(?<!\\)\]\(\S*\)", "]", text)
+    text = re.sub(r"(?<!\\)\]\([^\s()]*\)", "]", text)
+    text = re.sub(r"(?<!\\)[\[\]]", "", text)
     return html.unescape(re.sub(r"\\([!-/:-@\[-`{-~])", r"\1", text))
 
 
@@ -117,36 +135,39 @@ def words(text):
 
 
 def judge(case):
+    """For each format: how much code there is, what came through, how much prose there is, what is lost."""
     is_small = case["group"] == "CommonMark"
     read = read_markdown if case["syntax"] == "markdown" else lambda page: read_html(page, is_small)
     code, said, paragraphs = read(case["page"])
-    out = written(case["filtered"], case["written"])
-    said, tight_out, words_out = tight(said), tight(out), f" {words(out)} "
+    said = tight(said)
     lines = [line for line in map(tight, code) if (3 if is_small else 8) <= len(line)]
     lines = [line for line in lines if line not in said]
-    leaked = [line for line in lines if line in tight_out]
     sentences = re.split(r"[.!?:;]\s|\x00", paragraphs)
     sentences = [s for s in map(words, sentences) if (2 if is_small else 5) <= len(s.split())]
-    lost = [s for s in sentences if f" {s} " not in words_out]
-    return len(lines), leaked, len(sentences), lost
+    for format, filtered in case["filtered"].items():
+        out = written(filtered, format, case["written"])
+        tight_out, words_out = tight(out), f" {words(out)} "
+        leaked = [line for line in lines if line in tight_out]
+        lost = [s for s in sentences if f" {s} " not in words_out]
+        yield format, len(lines), leaked, len(sentences), lost
 
 
 def main():
-    groups = collections.defaultdict(
-        lambda: {"pages": 0, "code": 0, "leaked": 0, "prose": 0, "lost": 0, "examples": []}
-    )
+    verdicts = {}
     for case in json.load(sys.stdin):
-        group = groups[case["group"]]
-        n_code, leaked, n_prose, lost = judge(case)
-        group["pages"] += 1
-        group["code"] += n_code
-        group["leaked"] += len(leaked)
-        group["prose"] += n_prose
-        group["lost"] += len(lost)
-        group["examples"] += [f"leaked: {line[:80]}" for line in leaked]
-        group["examples"] += [f"lost: {line[:80]}" for line in lost]
-        del group["examples"][40:]
-    json.dump(groups, sys.stdout)
+        for format, n_code, leaked, n_prose, lost in judge(case):
+            nothing = {"pages": 0, "code": 0, "leaked": 0, "prose": 0, "lost": 0, "examples": []}
+            verdict = verdicts.setdefault((case["group"], format), nothing)
+            verdict["pages"] += 1
+            verdict["code"] += n_code
+            verdict["leaked"] += len(leaked)
+            verdict["prose"] += n_prose
+            verdict["lost"] += len(lost)
+            verdict["examples"] += [f"leaked: {line[:80]}" for line in leaked]
+            verdict["examples"] += [f"lost: {line[:80]}" for line in lost]
+            del verdict["examples"][40:]
+    told = [{"group": group, "format": format} | it for (group, format), it in verdicts.items()]
+    json.dump(told, sys.stdout)
 
 
 main()

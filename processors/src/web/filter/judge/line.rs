@@ -114,25 +114,38 @@ struct Tokens {
 }
 
 impl Tokens {
+    /// Finds the end of each word once: a line may be one word of placeholders, and no blank in it.
     fn of(line: &str) -> Self {
         let mut tokens = Self::default();
-        let mut rest = line;
-        while let Some(start) = rest.find(|c: char| !c.is_whitespace()) {
-            rest = rest.get(start..).unwrap_or_default();
+        let (mut at, mut word_end) = (0, 0);
+        loop {
+            let mut rest = line.get(at..).unwrap_or_default();
+            if word_end <= at {
+                let Some(start) = rest.find(|c: char| !c.is_whitespace()) else { return tokens };
+                at += start;
+                rest = rest.get(start..).unwrap_or_default();
+                word_end = at + rest.find(char::is_whitespace).unwrap_or(rest.len());
+            }
             if let Some(len) = placeholder::leading(rest) {
                 tokens.n += 1;
                 tokens.n_words += 1;
-                rest = rest.get(len..).unwrap_or_default();
+                at += len;
                 continue;
             }
-            let end = rest.find(char::is_whitespace).unwrap_or(rest.len());
+            let word = line.get(at..word_end).unwrap_or_default();
             // A placeholder may stand in the middle of a word: `x[code]`.
-            let end = rest.get(1..end).and_then(|word| word.find("[code")).map_or(end, |at| at + 1);
-            let (token, behind) = rest.split_at(end);
-            tokens.add(token);
-            rest = behind;
+            let end =
+                word.get(1..).and_then(|word| word.find("[code")).map_or(word.len(), |at| at + 1);
+            let token = word.get(..end).unwrap_or_default();
+            at += token.len();
+            let behind = line.get(at..).unwrap_or_default();
+            let at_an_end = tokens.n == 0 || behind.trim_start().is_empty();
+            if at_an_end && is_emphasis(token) {
+                tokens.n += 1;
+            } else {
+                tokens.add(token);
+            }
         }
-        tokens
     }
 
     fn add(&mut self, token: &str) {
@@ -151,7 +164,7 @@ impl Tokens {
             self.n_words += 1;
             return;
         }
-        self.n_symbols += symbols;
+        self.n_symbols += symbols - emphasis(token).min(symbols);
         if is_operator(token) {
             self.n_operators += 1;
             return;
@@ -198,6 +211,18 @@ impl Tokens {
         let foreign = if self.n_chars <= self.n_foreign * 3 { 4 } else { 0 };
         small + words + sentence + foreign
     }
+}
+
+/// Whether a word is nothing but marks of emphasis that go with no word: `** so **`.
+fn is_emphasis(token: &str) -> bool {
+    matches!(token, "**" | "__" | "***" | "___")
+}
+
+/// How many signs of a word are marks of emphasis that were left over: `**so`.
+fn emphasis(token: &str) -> usize {
+    let bare = token.trim_matches(['*', '_']);
+    let marks = token.len() - bare.len();
+    if bare.bytes().all(|byte| byte.is_ascii_alphabetic()) && 2 <= marks { marks } else { 0 }
 }
 
 fn is_operator(token: &str) -> bool {

@@ -137,3 +137,42 @@ fn a_feed_and_a_book_in_xml_are_read_by_their_elements() {
     }
     assert!(raw(feed, "text/xml").content.contains("<h2>A keepsake</h2>"));
 }
+
+#[test]
+fn code_among_the_lines_of_a_paragraph_goes_and_the_rest_stays() {
+    let words = "To read a keepsake and to print what is in it, you open it first, then you go through all of \
+        it, line by line, and you close it when you are done:";
+    let code = "with open(leak_me) as f:\n    for line in f:\n        print(leak_me)";
+    holds("Markdown", format!("{words}\n{code}\n").as_bytes(), "text/markdown");
+    holds("HTML", format!("<p>{words}\n{code}</p>").as_bytes(), "text/html");
+    holds("breaks", format!("<p>{words}\n{code}<br>It is a keepsake.</p>").as_bytes(), "text/html");
+}
+
+#[test]
+fn a_text_of_placeholders_is_read_once() {
+    // Each takes minutes where the end of a word is looked for from every placeholder.
+    for (text, declared) in [
+        ("[code]x".repeat(40_000), "text/plain"),
+        ("`a`x".repeat(60_000), "text/plain"),
+        (format!("<p>{}", "<code>a</code>x".repeat(16_000)), "text/html"),
+        (format!("<p>{}", "&lt;pre&gt;x".repeat(20_000)), "text/html"),
+        ("[code removed: ".repeat(16_000), "text/plain"),
+        (format!("# {}", "a. ".repeat(80_000)), "text/markdown"),
+    ] {
+        assert!(raw(&text, declared).content.len() <= 65_536);
+    }
+}
+
+#[test]
+fn prose_that_begins_like_code_is_prose() {
+    for prose in [
+        "In [12], Smith and Jones show that every compact group is amenable.",
+        "   at the other end (Section 4.2: see below)",
+        "at noon (12:30)",
+    ] {
+        assert_eq!(raw(prose, "text/plain").content, prose);
+    }
+    for code in ["In [12]: leak_me", "    at leak.me(Leak.java:12)", "    at open (node:fs:1:2)"] {
+        assert!(!raw(code, "text/plain").content.contains("leak"), "{code}");
+    }
+}

@@ -48,12 +48,41 @@ fn continues(line: &str) -> bool {
     begins(line, &BEGINS)
         || line.ends_with("*/")
         || line.starts_with("File \"") && line.contains(", line ")
-        || line.starts_with("at ") && line.ends_with(')') && line.contains([':', '.'])
+        || line.strip_prefix("at ").is_some_and(is_frame)
         || line.starts_with("--> ") && line.matches(':').count() == 2
 }
 
+/// `com.example.Foo.bar(Foo.java:12)`, `open (node:fs:1:2)`; no `the other end (see 4.2)`.
+fn is_frame(frame: &str) -> bool {
+    let Some((name, place)) = frame.strip_suffix(')').and_then(|rest| rest.rsplit_once('(')) else {
+        // `/x/y.js:10:5`
+        return !frame.contains(' ') && ends_in_number(frame);
+    };
+    let known = matches!(place, "native" | "Native Method" | "Unknown Source" | "<anonymous>");
+    let named = name.split_whitespace().count() <= 3 && !name.trim().is_empty();
+    named && (known || !place.contains(' ') && ends_in_number(place))
+}
+
+/// `…:12`
+fn ends_in_number(place: &str) -> bool {
+    place.rsplit_once(':').is_some_and(|(file, number)| {
+        file.contains(|c: char| c.is_alphabetic())
+            && !number.is_empty()
+            && number.bytes().all(|byte| byte.is_ascii_digit())
+    })
+}
+
+/// `[12]:`, as notebooks have it; `[12], Smith and Jones …` is no prompt.
+fn is_numbered(rest: &str) -> bool {
+    let digits = rest.trim_start_matches(|c: char| c.is_ascii_digit() || c == ' ');
+    digits.starts_with("]:")
+}
+
 fn prompt(line: &str) -> bool {
-    if line == ">>>" || line == "$" || begins(line, &[">>> ", "In [", "PS C:\\", "C:\\>"]) {
+    if line == ">>>" || line == "$" || begins(line, &[">>> ", "PS C:\\", "C:\\>"]) {
+        return true;
+    }
+    if line.strip_prefix("In [").is_some_and(is_numbered) {
         return true;
     }
     let command =
@@ -211,7 +240,7 @@ pub(super) fn shapes(line: &str) -> i32 {
     let section =
         line.starts_with('[') && line.ends_with(']') && !line.contains(' ') && 2 < line.len();
     i32::from(tag) * 4
-        + i32::from(section) * 2
+        + i32::from(section)
         + i32::from(is_entry(line)) * 5
         + i32::from(is_assignment(line)) * 3
 }

@@ -55,6 +55,9 @@ fn code_scores_and_prose_does_not() {
         "5 > 3 and 2 < 4",
         "git is a version control system that everybody uses",
         "while you wait, read the manual",
+        "** foo bar**",
+        "**foo bar **",
+        "[Unreleased]",
     ] {
         wrong.extend((4 <= score(prose)).then(|| (prose, score(prose))));
     }
