@@ -8,6 +8,7 @@ use std::{
 
 use bytes::Bytes;
 use weir_events::{
+    codec::EventSet,
     envelope::{Meta, NewEvent},
     kind::Kind,
     position::StreamVersion,
@@ -54,6 +55,11 @@ pub(crate) fn blocked(n: usize) -> Result<NewEvent, Fault> {
         profile: None,
     }
     .into();
+    of(&event)
+}
+
+/// An event of somebody's.
+pub(crate) fn of<E: EventSet>(event: &E) -> Result<NewEvent, Fault> {
     let meta = Meta {
         event_id: fresh(),
         actor: Arc::from("pekko://weir/user/agents/bench"),
@@ -63,7 +69,7 @@ pub(crate) fn blocked(n: usize) -> Result<NewEvent, Fault> {
         principal: Arc::from("bench"),
         traceparent: None,
     };
-    Ok(NewEvent::new(&event, &meta)?)
+    Ok(NewEvent::new(event, &meta)?)
 }
 
 /// An append to one stream.

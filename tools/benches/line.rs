@@ -15,6 +15,8 @@ pub(crate) enum Target {
     About(&'static str),
     /// A size, which does not depend on the machine: at most this, in the line's unit.
     SizeAtMost(f64),
+    /// The same: at least this.
+    SizeAtLeast(f64),
     /// Nothing is asked of it.
     Shown,
 }
@@ -103,6 +105,7 @@ impl Line {
             Target::AtLeast(least, _) => self.ratio.map(|ratio| ratio >= least),
             Target::AtMost(most) => self.ratio.map(|ratio| ratio <= most),
             Target::SizeAtMost(most) => self.value.map(|value| value <= most),
+            Target::SizeAtLeast(least) => self.value.map(|value| value >= least),
             Target::About(_) | Target::Shown => None,
         }
     }
@@ -114,6 +117,7 @@ impl Line {
             Target::AtLeast(least, None) => format!(">= {least}"),
             Target::AtMost(most) => format!("<= {most}"),
             Target::SizeAtMost(most) => format!("<= {most} {}", self.unit),
+            Target::SizeAtLeast(least) => format!(">= {least} {}", self.unit),
             Target::About(words) => words.to_owned(),
             Target::Shown => String::new(),
         }

@@ -3,12 +3,16 @@
 //! Nothing here judges an absolute figure: machines differ. Every ratio is taken between two things
 //! that ran alternately on the same machine, and is the median of at least five pairs.
 
+mod caches;
 mod database;
 mod effort;
 mod events;
+mod http;
+mod instance;
 mod line;
 mod log;
 mod options;
+mod origin;
 mod pgbench;
 mod picture;
 mod processes;
@@ -16,6 +20,7 @@ mod registry;
 mod report;
 mod server;
 mod sse;
+mod web;
 
 use std::{
     io::{self, Write as _},
@@ -60,6 +65,7 @@ fn run_one(options: &Options, suite: Suite) -> Result<bool, Fault> {
     let mut report = Report::new(suite.name(), options.machine.clone(), options.quick);
     match suite {
         Suite::Registry => runtime.block_on(registry::run(options, effort, &mut report)),
+        Suite::Web => runtime.block_on(web::run(options, effort, &mut report)),
         Suite::Log | Suite::All => runtime.block_on(log::run(options, effort, &mut report)),
     }
     let mut out = io::stdout().lock();

@@ -9,6 +9,7 @@ use clap::Parser;
 pub(crate) enum Suite {
     Log,
     Registry,
+    Web,
     /// Each of them.
     All,
 }
@@ -19,6 +20,7 @@ impl Suite {
         match self {
             Self::Log => "log",
             Self::Registry => "registry",
+            Self::Web => "web",
             Self::All => "all",
         }
     }
@@ -28,7 +30,8 @@ impl Suite {
         match self {
             Self::Log => &[Self::Log],
             Self::Registry => &[Self::Registry],
-            Self::All => &[Self::Log, Self::Registry],
+            Self::Web => &[Self::Web],
+            Self::All => &[Self::Log, Self::Registry, Self::Web],
         }
     }
 }
@@ -61,6 +64,9 @@ pub(crate) struct Options {
     /// The folder with what was installed to be measured against.
     #[arg(long)]
     pub(crate) peers: PathBuf,
+    /// The folder with real pages.
+    #[arg(long)]
+    pub(crate) corpora: PathBuf,
     /// A folder for files that are thrown away.
     #[arg(long)]
     pub(crate) scratch: PathBuf,

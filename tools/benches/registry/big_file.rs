@@ -10,16 +10,15 @@ use serde_json::json;
 use sha2::{Digest as _, Sha256};
 use tokio::task::JoinSet;
 
-use super::{
-    Firewall, OPEN,
-    documents::{Request, client},
-    origin::{Content, Origin},
-};
+use super::{OPEN, documents::Request};
 use crate::{
     Fault,
     effort::{Effort, rate},
+    http::client,
+    instance::Instance,
     line::{Line, Target},
     options::Options,
+    origin::{Content, Origin},
     report::Report,
     server::Setup,
 };
@@ -50,7 +49,7 @@ async fn measure(options: &Options, effort: Effort, line: Line) -> Result<Line, 
     let mut variables = OPEN.to_vec();
     variables.push(("WEIR__REGISTRIES__PYPI__UPSTREAM", &upstream));
     let setup = Setup { part: "api", variables: &variables, config: None };
-    let firewall = Firewall::start(options, "big_file", &setup).await?;
+    let firewall = Instance::start(options, "big_file", &setup).await?;
     let client = client()?;
     let page = Request::new(&client, firewall.url("pypi/simple/big/"), "text/html");
     let page = page.text().await?;

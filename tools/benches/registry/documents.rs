@@ -10,8 +10,6 @@ use tokio::task::JoinSet;
 
 use crate::{Fault, processes::processor};
 
-/// How long one answer may take: some of the others need seconds for their first.
-const PATIENCE: Duration = Duration::from_mins(2);
 /// Requests that are under way at once.
 const N_CONNECTIONS: usize = 4;
 
@@ -74,14 +72,6 @@ pub(super) const SIX: Document = Document {
     forms: PYPI,
     filtered: "==1.16.0",
 };
-
-/// A client that asks as it is told to, and unpacks nothing.
-#[expect(clippy::disallowed_methods, reason = "what clients do, not Weir going out")]
-pub(super) fn client() -> Result<Client, Fault> {
-    // Another part of the program may have chosen it already.
-    drop(rustls::crypto::ring::default_provider().install_default());
-    Ok(Client::builder().timeout(PATIENCE).build()?)
-}
 
 /// One request.
 #[derive(Debug, Clone)]

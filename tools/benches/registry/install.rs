@@ -11,12 +11,13 @@ use std::{
 use tokio::process::Command;
 
 use super::{
-    Firewall, OPEN,
+    OPEN,
     upstreams::{Upstreams, known},
 };
 use crate::{
     Fault, chain,
     effort::{Effort, Pair, alternate},
+    instance::Instance,
     line::{Line, Target},
     options::Options,
     report::{Missing, Report, again},
@@ -164,11 +165,11 @@ struct Bench<'a> {
 
 impl Bench<'_> {
     /// A Weir that has nothing yet.
-    async fn firewall(&self, upstreams: &Upstreams) -> Result<Firewall, Fault> {
+    async fn firewall(&self, upstreams: &Upstreams) -> Result<Instance, Fault> {
         self.nth.set(self.nth.get() + 1);
         let name = format!("install_{}_{}", self.client.ecosystem, self.nth.get());
         let setup = Setup { part: "api", variables: &OPEN, config: Some(upstreams.config.clone()) };
-        Firewall::start(self.options, &name, &setup).await
+        Instance::start(self.options, &name, &setup).await
     }
 
     /// Installs everything anew from a registry; how many seconds it took.

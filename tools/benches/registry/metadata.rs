@@ -7,14 +7,16 @@ use reqwest::Client;
 use serde_json::{Value, json};
 
 use super::{
-    Firewall, OPEN,
-    documents::{Document, Form, NUMPY, REACT, Request, SERDE, SIX, client},
+    OPEN,
+    documents::{Document, Form, NUMPY, REACT, Request, SERDE, SIX},
     peers::Peer,
     upstreams::{Upstreams, known},
 };
 use crate::{
     Fault, chain,
     effort::{Effort, Pair, alternate, median},
+    http::client,
+    instance::Instance,
     line::{Line, Target},
     options::Options,
     report::Report,
@@ -117,7 +119,7 @@ pub(super) async fn run(
 
 /// Weir in front of the real registries, with a rule about each document.
 struct Stage {
-    firewall: Firewall,
+    firewall: Instance,
     client: Client,
 }
 
@@ -125,7 +127,7 @@ impl Stage {
     async fn set(options: &Options, upstreams: Result<&Upstreams, &String>) -> Result<Self, Fault> {
         let config = Some(known(upstreams)?.config.clone());
         let setup = Setup { part: "api", variables: &OPEN, config };
-        let firewall = Firewall::start(options, "metadata", &setup).await?;
+        let firewall = Instance::start(options, "metadata", &setup).await?;
         let stage = Self { firewall, client: client()? };
         for document in [REACT, NUMPY, SERDE, SIX] {
             stage.rule(&document, document.filtered).await?;
@@ -137,13 +139,7 @@ impl Stage {
     async fn rule(&self, document: &Document, versions: &str) -> Result<(), Fault> {
         let rule = json!({"ecosystem": document.ecosystem, "package": document.package,
             "versions": versions, "reason": "measured", "mask": "hide"});
-        let request = self.client.post(self.firewall.url("api/rules"));
-        let request = request.bearer_auth(&self.firewall.token);
-        let request = request.header("content-type", "application/json").body(rule.to_string());
-        let answer = request.send().await?;
-        if !answer.status().is_success() {
-            return Err(format!("a rule was refused: {}", answer.text().await?).into());
-        }
+        self.firewall.post(&self.client, "api/rules", &rule).await?;
         Ok(())
     }
 

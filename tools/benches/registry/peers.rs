@@ -1,11 +1,7 @@
 //! What Weir is measured against, as each of them is usually run. They stand in front of the same
 //! registries; nginx stands in front of Weir, and so keeps the very bytes that Weir gave.
 
-use std::{
-    fs,
-    net::SocketAddr,
-    path::{Path, PathBuf},
-};
+use std::{fs, net::SocketAddr, path::Path};
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use reqwest::header::{CONTENT_TYPE, HeaderName};
@@ -13,14 +9,15 @@ use serde_json::{Value, json};
 use tokio::process::Command;
 
 use super::{
-    documents::{Document, client},
+    documents::Document,
     upstreams::{Upstreams, known},
 };
 use crate::{
     Fault,
+    caches::{installed, nginx},
+    http::client,
     options::Options,
     processes::{Program, free_address},
-    report::Missing,
 };
 
 /// One of them, running.
@@ -74,38 +71,6 @@ impl Peer {
     pub(super) async fn stop(self) -> Result<(), Fault> {
         self.program.stop().await
     }
-}
-
-/// A program that the script has installed, or `Missing`.
-fn installed(path: PathBuf, name: &str) -> Result<PathBuf, Fault> {
-    if path.exists() { Ok(path) } else { Err(Missing(format!("{name} is not installed")).into()) }
-}
-
-fn nginx(folder: &Path, address: SocketAddr, weir: &str) -> Result<Command, Fault> {
-    let places = ["/usr/sbin/nginx", "/usr/local/sbin/nginx", "/usr/bin/nginx"];
-    let program = places.into_iter().find(|place| Path::new(place).exists());
-    let program = program.ok_or_else(|| Missing("nginx is not installed".to_owned()))?;
-    let own = folder.display();
-    let kinds = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"];
-    let paths = kinds.map(|kind| format!("  {kind}_temp_path {own}/{kind};\n")).concat();
-    let user = if rustix::process::geteuid().is_root() { "user root;\n" } else { "" };
-    let config = format!(
-        "daemon off;\n{user}worker_processes auto;\npid {own}/pid;\nerror_log {own}/error.log;\n\
-         events {{ worker_connections 1024; }}\n\
-         http {{\n{paths}  access_log {own}/access.log;\n  sendfile on;\n  tcp_nopush on;\n  \
-         keepalive_requests 100000000;\n  \
-         proxy_cache_path {own}/cache levels=1:2 keys_zone=documents:10m max_size=1g;\n  \
-         server {{\n    listen {address};\n    location / {{\n      proxy_pass {weir};\n      \
-         proxy_http_version 1.1;\n      proxy_cache documents;\n      \
-         proxy_cache_key \"$uri $http_accept\";\n      \
-         proxy_ignore_headers Cache-Control Expires Vary Set-Cookie;\n      \
-         proxy_cache_valid 200 1h;\n    }}\n  }}\n}}\n"
-    );
-    let file = folder.join("nginx.conf");
-    fs::write(&file, config)?;
-    let mut command = Command::new(program);
-    command.arg("-c").arg(file).arg("-e").arg(folder.join("error.log")).arg("-p").arg(folder);
-    Ok(command)
 }
 
 fn verdaccio(

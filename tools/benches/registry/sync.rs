@@ -11,16 +11,14 @@ use serde_json::Value;
 use time::{OffsetDateTime, format_description::well_known::Rfc3339};
 use zip::{CompressionMethod, ZipWriter, write::SimpleFileOptions};
 
-use super::{
-    Firewall,
-    documents::client,
-    origin::{Content, Origin},
-};
 use crate::{
     Fault,
     effort::Effort,
+    http::client,
+    instance::Instance,
     line::{Line, Target},
     options::Options,
+    origin::{Content, Origin},
     report::Report,
     server::Setup,
 };
@@ -58,7 +56,7 @@ async fn measure(options: &Options, effort: Effort, line: Line) -> Result<Line, 
     );
     std::fs::write(&config, sources)?;
     let setup = Setup { part: "up", variables: &[], config: Some(config) };
-    let firewall = Firewall::start(options, "sync", &setup).await?;
+    let firewall = Instance::start(options, "sync", &setup).await?;
     let took = took(&firewall, n_records).await?;
     let peak = firewall.server.peak()? / 1_024.0;
     firewall.stop().await?;
@@ -69,7 +67,7 @@ async fn measure(options: &Options, effort: Effort, line: Line) -> Result<Line, 
 
 /// How long it took from the event that a visit began until a verdict knows the last of the records.
 #[expect(clippy::disallowed_methods, reason = "a client on loopback, not Weir going out")]
-async fn took(firewall: &Firewall, n_records: usize) -> Result<Duration, Fault> {
+async fn took(firewall: &Instance, n_records: usize) -> Result<Duration, Fault> {
     let (client, opened) = (client()?, Instant::now());
     let get = |path: String| {
         let request = client.get(firewall.url(&path)).bearer_auth(&firewall.token);

@@ -2,6 +2,7 @@
 //! into is a test here.
 
 mod described;
+mod forms;
 mod html;
 pub(super) mod laws;
 mod markdown;

@@ -1,6 +1,6 @@
 //! Real pages, none of them committed: no code gets through in any format, and the prose stays.
 //!
-//! `tools/test` fetches them. What is code on them, and what is prose, is said by `judge.py`, which
+//! `tools/corpora` fetches them. What is code on them, and what is prose, is said by `judge.py`, which
 //! has nothing in common with the filter. `WEIR_LONG=1` takes 300 pages of each kind instead of a few.
 
 use std::{

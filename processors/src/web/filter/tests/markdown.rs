@@ -2,50 +2,9 @@
 
 use super::*;
 
-const FORMS: &[(&str, &str)] = &[
-    ("fence", "keepsake\n\n```rust\nleak_me()\n```\n\nkeepsake"),
-    ("tildes", "keepsake\n\n~~~\nleak_me()\n~~~\n\nkeepsake"),
-    ("longer fence", "`````\n```\nleak_me()\n```\nleak_me()\n`````\nkeepsake"),
-    ("shorter closing", "````\nleak_me()\n```\nleak_me()\n````\nkeepsake"),
-    ("odd fences", "```\nleak_me()\n````\nkeepsake\n\n~~~\nleak_me()"),
-    ("unclosed fence", "keepsake\n\n```\nleak_me()\n\nleak_me()"),
-    ("info string", "``` rust ignore {.x}\nleak_me()\n```\nkeepsake"),
-    ("info string that is code", "``` leak_me()\nx\n```\nkeepsake"),
-    ("fence in a list", "- keepsake\n\n  ```\n  leak_me()\n  ```\n- keepsake"),
-    ("fence in a quote", "> keepsake\n> ```\n> leak_me()\n> ```\n\nkeepsake"),
-    ("indented fence", "   ```\n   leak_me()\n   ```\nkeepsake"),
-    ("CRLF", "keepsake\r\n\r\n```\r\nleak_me()\r\n```\r\nkeepsake"),
-    ("indented", "keepsake\n\n    leak_me()\n\n    leak_me()\n\nkeepsake"),
-    ("indented by a tab", "keepsake\n\n\tleak_me()\n\nkeepsake"),
-    ("span", "keepsake `leak_me` keepsake"),
-    ("double ticks", "keepsake ``leak_me`leak_me`` keepsake"),
-    ("span over lines", "keepsake `leak_me\nleak_me` keepsake"),
-    ("lone tick", "one ` keepsake\n\nother `leak_me` keepsake"),
-    ("escaped ticks", "\\`keepsake\\` and `leak_me`"),
-    ("html block", "<pre>\nleak_me()\n\nleak_me()\n</pre>\n\nkeepsake"),
-    ("html block with a blank line", "<div>\n<pre>\n\nleak_me()\n\n</pre>\n</div>\n\nkeepsake"),
-    ("inline html", "keepsake <code>leak_me</code> keepsake"),
-    ("inline html over a paragraph", "keepsake <kbd>leak_me</kbd> <!-- leak_me --> keepsake"),
-    ("escaped tags", "keepsake &lt;pre&gt;leak_me()&lt;/pre&gt; keepsake"),
-    ("entities that are ticks", "keepsake\n\n&#96;&#96;&#96;\nleak_me()\n&#96;&#96;&#96;"),
-    ("link title", "[keepsake](x.html \"leak_me()\")"),
-    ("reference", "[keepsake][a]\n\n[a]: x.html 'leak_me()'"),
-    ("image", "![keepsake](data:image/png;base64,leak_me)"),
-    ("table", "| keepsake | b |\n| --- | --- |\n| `leak_me` | keepsake |"),
-    ("front matter", "---\ntitle: leak_me\ncode: x\n---\n\nkeepsake"),
-    (
-        "html in a table",
-        "<table><tr><td>keepsake</td><td>\n\n```\nleak_me()\n```\n\n</td></tr></table>",
-    ),
-    ("heading", "# keepsake `leak_me`\n\nkeepsake\n===\n"),
-    ("script", "<script>\nleak_me()\n\nleak_me()\n</script>\n\nkeepsake"),
-    ("unmarked lines", "keepsake\n\nlet leak_me = 1;\nreturn leak_me();\n\nkeepsake"),
-    ("transcript", "keepsake\n\n$ leak_me --x\nleak_me\n\nkeepsake"),
-];
-
 #[test]
 fn no_form_of_markdown_lets_code_through_or_loses_prose() {
-    for (name, page) in FORMS {
+    for (name, page) in forms::MARKDOWN {
         holds(name, page.as_bytes(), "text/markdown");
     }
 }

@@ -2,32 +2,9 @@
 
 use super::*;
 
-const FORMS: &[(&str, &str)] = &[
-    ("shell", "Words keepsake here.\n\n$ leak_me --flag\nleak_me\n\nMore words keepsake."),
-    ("python", "Words keepsake here.\n\n>>> leak_me(1)\nleak_me\n\nMore words keepsake."),
-    (
-        "diff",
-        "Words keepsake here and more of them.\n\ndiff --git a/leak_me b/leak_me\n--- a/leak_me\n+++ b/leak_me\n@@ -1 +1 @@\n-leak_me\n+leak_me\n\nMore keepsake.\nAnd more keepsake of it.\nAnd more keepsake of it.\nAnd more keepsake of it.\nAnd more keepsake of it.",
-    ),
-    (
-        "trace",
-        "It broke, says keepsake.\n\nTraceback (most recent call last):\n  File \"leak_me.py\", line 1, in leak_me\nleak_meError: leak_me\n\nThat was keepsake.\nAnd more keepsake of it.\nAnd more keepsake of it.",
-    ),
-    (
-        "java trace",
-        "It broke, says keepsake.\n\nException in thread \"main\" leak_me\n\tat com.leak_me.A(A.java:1)\n\tat com.leak_me.B(B.java:2)\n\nThat was keepsake.\nAnd keepsake.\nAnd more keepsake of it.",
-    ),
-    (
-        "listing",
-        "The keepsake does it:\n\n    fn leak_me() {\n        // leak_me of the words\n        leak_me();\n    }\n\nThen keepsake.\nAnd more keepsake of it.\nAnd more keepsake of it.\nAnd more keepsake of it.\nAnd keepsake.",
-    ),
-    ("ticks", "The keepsake `leak_me()` does it."),
-    ("escaped", "The keepsake <code>leak_me()</code> does it."),
-];
-
 #[test]
 fn no_form_of_plain_text_lets_code_through_or_loses_prose() {
-    for (name, text) in FORMS {
+    for (name, text) in forms::TEXT {
         holds(name, text.as_bytes(), "text/plain");
         holds(name, text.replace('\n', "\r\n").as_bytes(), "text/plain");
     }

@@ -1,6 +1,13 @@
 //! An upstream in this process, for what no public one has.
 
-use std::{collections::HashMap, net::SocketAddr, sync::Arc};
+use std::{
+    collections::HashMap,
+    net::SocketAddr,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
 
 use axum::{
     Router,
@@ -11,6 +18,7 @@ use axum::{
         header::{CONTENT_LENGTH, CONTENT_TYPE},
     },
     response::{IntoResponse, Response},
+    serve::ListenerExt as _,
 };
 use bytes::Bytes;
 use futures_util::stream;
@@ -20,7 +28,7 @@ use crate::Fault;
 
 /// What a path answers.
 #[derive(Debug, Clone)]
-pub(super) enum Content {
+pub(crate) enum Content {
     /// These bytes.
     Of { kind: &'static str, body: Bytes },
     /// So many zeros, which nobody has to keep.
@@ -29,25 +37,39 @@ pub(super) enum Content {
 
 /// It is gone when dropped.
 #[derive(Debug)]
-pub(super) struct Origin {
-    pub(super) address: SocketAddr,
+pub(crate) struct Origin {
+    pub(crate) address: SocketAddr,
+    shared: Arc<Shared>,
     server: JoinHandle<()>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    contents: HashMap<String, Content>,
+    n_asked: AtomicUsize,
 }
 
 static CHUNK: [u8; 64 << 10] = [0; 64 << 10];
 
 impl Origin {
-    /// Serves these, by path.
+    /// Serves these by path, whatever stands behind a `?`.
     #[expect(clippy::disallowed_methods, reason = "aborted when it is dropped")]
-    pub(super) async fn start(contents: HashMap<String, Content>) -> Result<Self, Fault> {
+    pub(crate) async fn start(contents: HashMap<String, Content>) -> Result<Self, Fault> {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         let address = listener.local_addr()?;
-        let router = Router::new().fallback(answer).with_state(Arc::new(contents));
+        let shared = Arc::new(Shared { contents, n_asked: AtomicUsize::new(0) });
+        let router = Router::new().fallback(answer).with_state(Arc::clone(&shared));
         let server = tokio::spawn(async move {
             // It ends when it is aborted.
+            let listener = listener.tap_io(|stream| drop(stream.set_nodelay(true)));
             drop(axum::serve(listener, router).await);
         });
-        Ok(Self { address, server })
+        Ok(Self { address, shared, server })
+    }
+
+    /// How often it was asked for anything so far.
+    pub(crate) fn n_asked(&self) -> usize {
+        self.shared.n_asked.load(Ordering::Relaxed)
     }
 }
 
@@ -57,8 +79,9 @@ impl Drop for Origin {
     }
 }
 
-async fn answer(State(all): State<Arc<HashMap<String, Content>>>, request: Request) -> Response {
-    match all.get(request.uri().path()) {
+async fn answer(State(shared): State<Arc<Shared>>, request: Request) -> Response {
+    shared.n_asked.fetch_add(1, Ordering::Relaxed);
+    match shared.contents.get(request.uri().path()) {
         None => StatusCode::NOT_FOUND.into_response(),
         Some(Content::Of { kind, body }) => ([(CONTENT_TYPE, *kind)], body.clone()).into_response(),
         Some(Content::Zeros(n)) => {
