@@ -98,6 +98,17 @@ fn grow(lines: &[&str], scores: &[i32], code: &mut [bool]) {
     }
 }
 
+/// Where the word ends that a text begins with. A placeholder may stand in the middle of it: `x[code]`.
+/// Looks no further than that, for there may be very many of them.
+fn token_end(text: &str) -> usize {
+    let splits = text.starts_with(|first: char| first.is_ascii());
+    let ends = |(at, c): &(usize, char)| {
+        c.is_whitespace()
+            || splits && *c == '[' && text.get(*at..).is_some_and(|rest| rest.starts_with("[code"))
+    };
+    text.char_indices().skip(1).find(ends).map_or(text.len(), |(at, _)| at)
+}
+
 /// What the words of a line are.
 #[derive(Default)]
 struct Tokens {
@@ -114,52 +125,48 @@ struct Tokens {
 }
 
 impl Tokens {
-    /// Finds the end of each word once: a line may be one word of placeholders, and no blank in it.
     fn of(line: &str) -> Self {
         let mut tokens = Self::default();
-        let (mut at, mut word_end) = (0, 0);
+        let mut rest = line;
         loop {
-            let mut rest = line.get(at..).unwrap_or_default();
-            if word_end <= at {
-                let Some(start) = rest.find(|c: char| !c.is_whitespace()) else { return tokens };
-                at += start;
-                rest = rest.get(start..).unwrap_or_default();
-                word_end = at + rest.find(char::is_whitespace).unwrap_or(rest.len());
+            rest = rest.trim_start();
+            if rest.is_empty() {
+                return tokens;
             }
             if let Some(len) = placeholder::leading(rest) {
                 tokens.n += 1;
                 tokens.n_words += 1;
-                at += len;
+                rest = rest.get(len..).unwrap_or_default();
                 continue;
             }
-            let word = line.get(at..word_end).unwrap_or_default();
-            // A placeholder may stand in the middle of a word: `x[code]`.
-            let end =
-                word.get(1..).and_then(|word| word.find("[code")).map_or(word.len(), |at| at + 1);
-            let token = word.get(..end).unwrap_or_default();
-            at += token.len();
-            let behind = line.get(at..).unwrap_or_default();
+            let (token, behind) = rest.split_at(token_end(rest));
             let at_an_end = tokens.n == 0 || behind.trim_start().is_empty();
             if at_an_end && is_emphasis(token) {
                 tokens.n += 1;
             } else {
                 tokens.add(token);
             }
+            rest = behind;
         }
     }
 
     fn add(&mut self, token: &str) {
         self.n += 1;
+        if token.bytes().all(|byte| byte.is_ascii_alphabetic()) {
+            self.add_word(token);
+            return;
+        }
         let mut symbols = 0;
         for c in token.chars() {
             self.n_chars += 1;
             if c.is_ascii() {
-                symbols += usize::from(b"{}[]()<>=;|&$\\^~@#%*+/_\"`".contains(&(c as u8)));
+                symbols += usize::from(is_symbol(c));
             } else if c.is_alphabetic() {
                 self.n_foreign += 1;
             }
         }
-        if token.contains("://") || token.contains('@') && token.contains('.') {
+        let is_url = token.as_bytes().windows(3).any(|part| part == b"://");
+        if is_url || token.contains('@') && token.contains('.') {
             // An address is full of signs, and none of them is code.
             self.n_words += 1;
             return;
@@ -187,6 +194,15 @@ impl Tokens {
         self.n_names += i32::from(is_name(bare));
         self.n_operators += i32::from(has_operator(token));
         self.n_flags += i32::from(is_flag(token));
+    }
+
+    /// A word of nothing but letters, as most are: what is said of it is what would be said of any.
+    fn add_word(&mut self, word: &str) {
+        let camel = i32::from(is_camel(word));
+        self.n_chars += word.len();
+        self.n_small += i32::from(is_small(word));
+        self.n_words += 1 - camel;
+        self.n_names += camel;
     }
 
     /// Points for signs among the letters.
@@ -266,13 +282,60 @@ fn is_operator(token: &str) -> bool {
     )
 }
 
+/// Whether an operator stands in it; this is asked of every word of a page.
 fn has_operator(token: &str) -> bool {
-    [
-        "::", "->", "=>", "!=", "==", ":=", "&&", "||", "+=", "</", "/>", "++", "()", "[]", "${",
-        "$(", "){",
-    ]
-    .iter()
-    .any(|operator| token.contains(operator))
+    token.as_bytes().windows(2).any(|pair| {
+        matches!(
+            pair,
+            b"::"
+                | b"->"
+                | b"=>"
+                | b"!="
+                | b"=="
+                | b":="
+                | b"&&"
+                | b"||"
+                | b"+="
+                | b"</"
+                | b"/>"
+                | b"++"
+                | b"()"
+                | b"[]"
+                | b"${"
+                | b"$("
+                | b"){"
+        )
+    })
+}
+
+const fn is_symbol(c: char) -> bool {
+    matches!(
+        c,
+        '{' | '}'
+            | '['
+            | ']'
+            | '('
+            | ')'
+            | '<'
+            | '>'
+            | '='
+            | ';'
+            | '|'
+            | '&'
+            | '$'
+            | '\\'
+            | '^'
+            | '~'
+            | '@'
+            | '#'
+            | '%'
+            | '*'
+            | '+'
+            | '/'
+            | '_'
+            | '"'
+            | '`'
+    )
 }
 
 /// `name(`, but not `name(s)`.
@@ -290,7 +353,7 @@ fn is_call(token: &str) -> bool {
 
 /// A name as only programs have them: `snake_case`, `camelCase`, `a.b.c`, `a::b`.
 fn is_name(word: &str) -> bool {
-    if word.contains("::") || is_camel(word) {
+    if word.as_bytes().windows(2).any(|pair| pair == b"::") || is_camel(word) {
         return true;
     }
     let inner = word.trim_matches('_');

@@ -1,35 +1,66 @@
 //! The small words that prose is made of, and code is not.
 
+/// The longest of them.
+const MAX_BYTES: usize = 8;
+
+const WORDS: [&str; 143] = [
+    "a", "an", "the", "of", "to", "and", "or", "is", "are", "was", "were", "be", "been", "being",
+    "it", "its", "this", "that", "these", "those", "with", "for", "from", "by", "on", "at", "as",
+    "but", "not", "you", "your", "we", "our", "they", "their", "them", "he", "she", "his", "her",
+    "i", "my", "me", "can", "could", "will", "would", "should", "may", "might", "must", "shall",
+    "have", "has", "had", "does", "did", "which", "who", "what", "when", "where", "how", "why",
+    "there", "then", "than", "so", "such", "also", "only", "all", "any", "some", "each", "into",
+    "about", "in", "if", "do", "no", "more", "most", "other", "using", "used", "because", "after",
+    "before", "between", "see", "get",
+    // German, French, Spanish, Italian, Portuguese, Dutch.
+    "der", "die", "das", "und", "ist", "nicht", "ein", "eine", "mit", "den", "von", "zu", "auf",
+    "le", "la", "les", "des", "et", "est", "une", "un", "dans", "pour", "que", "qui", "sur", "el",
+    "los", "las", "es", "por", "para", "con", "una", "del", "il", "che", "di", "per", "non", "het",
+    "een", "van", "niet", "op", "de", "en", "em", "um", "uma", "du",
+];
+
+/// They as numbers, in order: every word of a page is looked up here.
+static SMALL: [u64; WORDS.len()] = sorted();
+
+const fn sorted() -> [u64; WORDS.len()] {
+    let mut sorted = [0; WORDS.len()];
+    let mut n = 0;
+    while n < WORDS.len() {
+        let word = packed(WORDS[n].as_bytes());
+        let mut at = n;
+        while at > 0 && sorted[at - 1] > word {
+            sorted[at] = sorted[at - 1];
+            at -= 1;
+        }
+        sorted[at] = word;
+        n += 1;
+    }
+    sorted
+}
+
+/// A word of at most eight bytes as a number, in lower case.
+const fn packed(word: &[u8]) -> u64 {
+    let (mut packed, mut at) = (0, 0);
+    while at < MAX_BYTES {
+        packed <<= 8;
+        if at < word.len() {
+            packed |= word[at].to_ascii_lowercase() as u64;
+        }
+        at += 1;
+    }
+    packed
+}
+
 /// Whether a word, in any case, is one that sentences cannot do without.
 pub(super) fn is_small(word: &str) -> bool {
     // SQL shouts what prose says quietly.
     if 1 < word.len() && word.bytes().all(|byte| byte.is_ascii_uppercase()) {
         return false;
     }
-    let mut lower = [0_u8; 8];
-    let Some(lower) = lower.get_mut(..word.len()) else { return false };
-    lower.copy_from_slice(word.as_bytes());
-    lower.make_ascii_lowercase();
-    matches!(
-        &*lower,
-        b"a" | b"an" | b"the" | b"of" | b"to" | b"and" | b"or" | b"is" | b"are" | b"was" | b"were"
-            | b"be" | b"been" | b"being" | b"it" | b"its" | b"this" | b"that" | b"these" | b"those"
-            | b"with" | b"for" | b"from" | b"by" | b"on" | b"at" | b"as" | b"but" | b"not" | b"you"
-            | b"your" | b"we" | b"our" | b"they" | b"their" | b"them" | b"he" | b"she" | b"his"
-            | b"her" | b"i" | b"my" | b"me" | b"can" | b"could" | b"will" | b"would" | b"should"
-            | b"may" | b"might" | b"must" | b"shall" | b"have" | b"has" | b"had" | b"does" | b"did"
-            | b"which" | b"who" | b"what" | b"when" | b"where" | b"how" | b"why" | b"there" | b"then"
-            | b"than" | b"so" | b"such" | b"also" | b"only" | b"all" | b"any" | b"some" | b"each"
-            | b"into" | b"about" | b"in" | b"if" | b"do" | b"no" | b"more" | b"most" | b"other"
-            | b"using" | b"used" | b"because" | b"after" | b"before" | b"between" | b"see" | b"get"
-            // German, French, Spanish, Italian, Portuguese, Dutch.
-            | b"der" | b"die" | b"das" | b"und" | b"ist" | b"nicht" | b"ein" | b"eine" | b"mit"
-            | b"den" | b"von" | b"zu" | b"auf" | b"le" | b"la" | b"les" | b"des" | b"et" | b"est"
-            | b"une" | b"un" | b"dans" | b"pour" | b"que" | b"qui" | b"sur" | b"el" | b"los" | b"las"
-            | b"es" | b"por" | b"para" | b"con" | b"una" | b"del" | b"il" | b"che" | b"di" | b"per"
-            | b"non" | b"het" | b"een" | b"van" | b"niet" | b"op" | b"de" | b"en" | b"em" | b"um"
-            | b"uma" | b"du"
-    )
+    if word.len() > MAX_BYTES || word.ends_with('\0') {
+        return false;
+    }
+    SMALL.binary_search(&packed(word.as_bytes())).is_ok()
 }
 
 /// Whether a text is prose, whatever it is set in.

@@ -94,7 +94,8 @@ fn prompt(line: &str) -> bool {
         return command(rest) && !rest.ends_with('.');
     }
     // user@host:~$ ls, mysql> select, irb(main):001:0> x, iex(1)> x
-    let Some(end) = line.find(['$', '#', '>']).filter(|end| (2..60).contains(end)) else {
+    let sign = |byte: u8| matches!(byte, b'$' | b'#' | b'>');
+    let Some(end) = line.bytes().take(60).position(sign).filter(|end| 2 <= *end) else {
         return false;
     };
     let (name, rest) = line.split_at(end);
@@ -137,6 +138,9 @@ pub(super) fn keywords(line: &str) -> i32 {
     let in_word = |c: char| c.is_ascii_alphanumeric() || "_-#@.!".contains(c);
     let end = line.find(|c| !in_word(c)).unwrap_or(line.len());
     let (first, rest) = line.split_at(end);
+    if begins_sentence(first) {
+        return 0;
+    }
     let rest = rest.trim();
     let n = line.split_whitespace().count();
     let ends = |marks: &[char]| line.ends_with(marks);
@@ -175,6 +179,13 @@ pub(super) fn keywords(line: &str) -> i32 {
         }
         _ => command(first, rest),
     }
+}
+
+/// Whether a word is written as the first one of a sentence: no statement begins like that.
+fn begins_sentence(word: &str) -> bool {
+    let mut bytes = word.bytes();
+    bytes.next().is_some_and(|byte| byte.is_ascii_uppercase())
+        && bytes.next().is_none_or(|byte| byte.is_ascii_lowercase())
 }
 
 /// Whether a line is a declaration or the head of a block.
