@@ -6,7 +6,6 @@
 //! and what is cached of it are one append again. The work goes on when the one who asked goes away.
 
 mod admit;
-mod at_hand;
 mod foresight;
 mod gateway;
 mod outside;
@@ -106,8 +105,6 @@ struct Inner {
     parts: PortalParts,
     /// The pages under way, so that whoever asks for the same at the same time waits for it.
     fetches: Flights<work::Wanted, work::Fetched>,
-    /// The pages that came, and are not in the cache yet.
-    at_hand: at_hand::AtHand,
     /// The requests under way, so that one that comes again waits for its first answer.
     requests: Flights<(AgentId, Hash256), work::Ended>,
     filtering: Arc<Semaphore>,
@@ -120,7 +117,6 @@ impl Portal {
         let lifecycle = &parts.lifecycle;
         let inner = Inner {
             fetches: Flights::new("web page", lifecycle.clone()),
-            at_hand: at_hand::AtHand::default(),
             requests: Flights::new("web request", lifecycle.clone()),
             filtering: Arc::new(Semaphore::new(MAX_FILTERING)),
             parts,

@@ -50,20 +50,6 @@ impl Trouble {
 }
 
 impl Page {
-    /// One with nothing in it.
-    #[cfg(test)]
-    pub(super) fn empty() -> Self {
-        Self {
-            status: 200,
-            content_type: None,
-            body: Bytes::new(),
-            hosts: Vec::new(),
-            headers: HeaderMap::new(),
-            truncated: false,
-            at: Timestamp::EPOCH,
-        }
-    }
-
     /// How long others, or the one who asked, may be shown it.
     pub(super) fn plan(
         &self,

@@ -28,7 +28,7 @@ use crate::{
     door::{Once, Pair, Paired},
     web::{
         filter::{Filtered, filter},
-        pages::{Cached, CycleTime, Plan},
+        pages::{CycleTime, Plan},
     },
 };
 
@@ -38,21 +38,16 @@ pub(super) type Ended = Result<(Arc<WebRequestCompleted>, Bytes), PortalError>;
 /// What a fetch is known by: whoever wants the same at the same time waits for it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct Wanted {
-    pub(super) key: Hash256,
+    key: Hash256,
     /// The headers that may have the outside answer otherwise.
-    pub(super) headers: Vec<(String, String)>,
-}
-
-fn wanted(submission: &Submission) -> Wanted {
-    let headers = submission.request.headers.as_map().clone().into_iter().collect();
-    Wanted { key: submission.key, headers }
+    headers: Vec<(String, String)>,
 }
 
 /// What the outside gave, and for whom it was asked.
 #[derive(Debug, Clone)]
 pub(super) struct Fetched {
-    pub(super) by: (AgentId, Hash256),
-    pub(super) outcome: Result<Arc<Page>, Arc<Trouble>>,
+    by: (AgentId, Hash256),
+    outcome: Result<Arc<Page>, Arc<Trouble>>,
 }
 
 /// A page as its agent gets it.
@@ -66,25 +61,6 @@ struct Rendered {
     cached: bool,
     hosts: Vec<String>,
     plan: Option<Plan>,
-    /// The content, where it is kept already.
-    kept: Option<Hash256>,
-}
-
-impl Rendered {
-    /// What the cache has.
-    fn of(cached: &Cached) -> Self {
-        Self {
-            status: cached.status,
-            content: cached.body.clone(),
-            content_type: cached.content_type.clone(),
-            filtered: cached.filtered.clone(),
-            title: None,
-            cached: true,
-            hosts: Vec::new(),
-            plan: None,
-            kept: Some(cached.content),
-        }
-    }
 }
 
 impl Portal {
@@ -94,12 +70,8 @@ impl Portal {
         submission: Submission,
         submitted: WebRequestSubmitted,
     ) -> Ended {
-        let Asked { agent, request, .. } = submission.asked;
-        // Another one may have brought it while this one was judged.
-        if let Some(cached) = self.brought(&submission).await {
-            return self.answered(&submission, &submitted, Rendered::of(&cached)).await;
-        }
         let fetched = self.fetched(&submission).await;
+        let Asked { agent, request, .. } = submission.asked;
         let mine = fetched.by == (agent, request);
         let rendered = match &fetched.outcome {
             Ok(page) => self.rendered(&submission, page, mine).await,
@@ -119,28 +91,16 @@ impl Portal {
         }
     }
 
-    /// What the cache has by now. What it does not say is asked of the outside.
-    async fn brought(&self, submission: &Submission) -> Option<Arc<Cached>> {
-        let Submission { key, variant, asked, interaction, .. } = submission;
-        // A page at hand is shared before it is in the cache.
-        if *interaction != ApiInteractionKind::RestGet
-            || self.inner.at_hand.of(&wanted(submission)).is_some()
-        {
-            return None;
-        }
-        self.parts().pages.lookup(key, variant, &asked.agent, asked.cycle).await.ok().flatten()
-    }
-
     async fn fetched(&self, submission: &Submission) -> Fetched {
         let Asked { agent, request, .. } = submission.asked;
         let alone = self.clone().fetch(submission.clone());
         if submission.interaction != ApiInteractionKind::RestGet {
             return alone.await;
         }
-        let wanted = wanted(submission);
-        let (portal, owned) = (self.clone(), submission.clone());
-        let joined = self.inner.fetches.join(wanted.clone(), || portal.fetch_once(wanted, owned));
-        let joined = joined.await;
+        let headers = submission.request.headers.as_map().clone().into_iter().collect();
+        let wanted = Wanted { key: submission.key, headers };
+        let portal = self.clone();
+        let joined = self.inner.fetches.join(wanted, || portal.fetch(submission.clone())).await;
         match joined {
             Ok(fetched) => {
                 let shared = match &fetched.outcome {
@@ -172,17 +132,6 @@ impl Portal {
         let parts = self.parts();
         let state = parts.nexus.state().await.map_err(of_door)?;
         Ok((CycleTime::of(&state, parts.door.now()), parts.pages.settings().ttl))
-    }
-
-    /// Fetches it, unless one who did is still about to store it.
-    async fn fetch_once(self, wanted: Wanted, submission: Submission) -> Fetched {
-        if let Some(fetched) = self.inner.at_hand.of(&wanted) {
-            return fetched;
-        }
-        let inner = Arc::clone(&self.inner);
-        let fetched = self.fetch(submission).await;
-        inner.at_hand.put(wanted, &fetched);
-        fetched
     }
 
     async fn fetch(self, submission: Submission) -> Fetched {
@@ -221,7 +170,6 @@ impl Portal {
             cached: !mine,
             hosts,
             plan,
-            kept: None,
         })
     }
 
@@ -250,10 +198,7 @@ impl Portal {
     ) -> Ended {
         let pages = &self.parts().pages;
         let Asked { request, cycle, agent, method, .. } = submission.asked;
-        let content = match rendered.kept {
-            Some(content) => content,
-            None => pages.keep(&rendered.content).await?,
-        };
+        let content = pages.keep(&rendered.content).await?;
         let answer = Answer {
             request,
             status: rendered.status,
