@@ -143,6 +143,9 @@ pub struct WebRequestCompleted {
     pub hosts: Vec<String>,
     /// The agent is to pause this many ticks: the outside said it asks too often.
     pub back_off: Option<u64>,
+    /// The tick that they are counted from, where it is not the one that the request came in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub paused_at: Option<u64>,
 }
 
 /// A request was refused.
@@ -244,6 +247,10 @@ pub struct WebCacheStored {
     pub cycle: u64,
     /// For how many cycles it may be shown: while the cycle is before `cycle + ttl`.
     pub ttl: u32,
+    /// The origins that redirects led to on the way, in order: where one of them is not to be asked any
+    /// more, the page is not to be shown.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub redirected: Vec<String>,
 }
 
 /// Why a page was forgotten.

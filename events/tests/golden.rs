@@ -200,6 +200,7 @@ fn web_events() -> Vec<web::Event> {
             tax: 1,
             filtered: report.clone(),
             hosts: hosts.clone(),
+            paused_at: None,
             back_off: Some(2),
         }
         .into(),
@@ -241,6 +242,7 @@ fn web_events() -> Vec<web::Event> {
             request: hash(1),
             cycle: 3,
             ttl: 4,
+            redirected: Vec::new(),
         }
         .into(),
         WebCacheEvicted {

@@ -15,6 +15,8 @@ CREATE TABLE cache (
     -- MessagePack.
     filter_report bytea NOT NULL,
     title text,
+    -- The origins that redirects led to on the way.
+    redirected text[] NOT NULL,
     -- The request that fetched it.
     request bytea NOT NULL CHECK (octet_length(request) = 32),
     -- In cycles: it may be shown in those before the one it expires in.

@@ -25,7 +25,7 @@ const VERSIONS: &[(&str, i32, &str)] = &[
     ("traffic", 1, "f047d2f08f96b6e5"),
     ("waivers", 1, "8f3536193809c5a1"),
     ("request_log", 1, "a0c8fd4a60a10936"),
-    ("cache", 1, "c339ef3b05d377c0"),
+    ("cache", 2, "f0c0bd76a15520ef"),
     ("reports", 1, "d3cb8352990f9111"),
     ("web_approvals", 2, "c35bc0955301008d"),
     ("domain_rules", 1, "6c4bd0d80bf258a0"),

@@ -73,15 +73,22 @@ impl Outside {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let port = listener.local_addr().expect("its address").port();
         let shared = Arc::new(Mutex::new(Shared::default()));
-        let router = Router::new().fallback(answer).with_state(Arc::clone(&shared));
-        Lifecycle::new().run("outside", async move {
-            axum::serve(listener, router).await.expect("serve");
-        });
+        serve(listener, &shared);
         Self { url: format!("http://127.0.0.1:{port}"), port, shared }
     }
 
     fn shared(&self) -> MutexGuard<'_, Shared> {
         self.shared.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Answers at another address of this machine, too; answers where, without a slash at the end.
+    ///
+    /// # Panics
+    /// When the port is taken there.
+    pub async fn also_at(&self, ip: &str) -> String {
+        let listener = TcpListener::bind((ip, self.port)).await.expect("the port");
+        serve(listener, &self.shared);
+        format!("http://{ip}:{}", self.port)
     }
 
     /// Puts a page at a path.
@@ -110,6 +117,13 @@ impl Outside {
     pub fn release(&self) {
         self.shared().gate = None;
     }
+}
+
+fn serve(listener: TcpListener, shared: &Arc<Mutex<Shared>>) {
+    let router = Router::new().fallback(answer).with_state(Arc::clone(shared));
+    Lifecycle::new().run("outside", async move {
+        axum::serve(listener, router).await.expect("serve");
+    });
 }
 
 async fn answer(State(shared): State<Arc<Mutex<Shared>>>, request: Request) -> Response {

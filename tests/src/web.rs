@@ -71,6 +71,7 @@ pub fn completed(asked: &Asked, content: Hash256, n_blocks: u32) -> WebRequestCo
         tax: 1,
         filtered: filtered(n_blocks),
         hosts: vec![host(&asked.url)],
+        paused_at: None,
         back_off: None,
     }
 }
@@ -130,6 +131,7 @@ pub fn stored(asked: &Asked, owner: Option<AgentId>, content: Hash256) -> WebCac
         request: asked.request,
         cycle: asked.cycle,
         ttl: 4,
+        redirected: Vec::new(),
     }
 }
 

@@ -120,7 +120,7 @@ impl From<CacheRow> for CachedView {
 
 /// Lists what is cached, the newest first
 ///
-/// With a token of an agent, what everybody is shown; with `owner`, what is that agent's own.
+/// With a token of an agent, what everybody is shown, as far as no rule blocks it by now; with `owner`, what is that agent's own.
 #[utoipa::path(
     get, path = "/api/web/cache", tag = "web", operation_id = "web_cache",
     params(
@@ -161,7 +161,15 @@ async fn list(
     let totals = cache::totals(state.database()).await?;
     let last = rows.last().filter(|_| rows.len() == limit).map(|row| row.position);
     let next = last.map(|last| state.cursors().make(LIST, &key, last.0));
-    let pages = rows.into_iter().map(CachedView::from).collect();
+    // What is blocked by now is not shown to agents any more (A31).
+    let rules = match by.principal.agent {
+        Some(_) => Some(super::requests::portal(&state)?.rules()),
+        None => None,
+    };
+    let shown = rows
+        .into_iter()
+        .filter(|row| rules.is_none_or(|rules| rules.may_be_shown(&row.url, &row.redirected)));
+    let pages = shown.map(CachedView::from).collect();
     Ok(Json(WebCachePage { n_pages: totals.n_pages, n_bytes: totals.n_bytes, pages, next }))
 }
 

@@ -1,5 +1,7 @@
 //! Requests of agents, as JSON.
 
+use std::time::Duration;
+
 use axum::{
     Json,
     body::Body,
@@ -75,7 +77,18 @@ async fn submit(
     let request: PortalRequest = ask::parse(&parts.headers, &bytes)?;
     let caller = caller(&state, &parts, &request.agent).await?;
     let answered = portal.handle_request(request, &caller).await;
-    answered.map(Json).map_err(|refused| of_refused(&refused))
+    answered.map(Json).map_err(|refused| {
+        let problem = of_refused(&refused);
+        match refused.retry_ticks {
+            Some(ticks) => problem.retry_after(retry_seconds(portal.length(ticks))),
+            None => problem,
+        }
+    })
+}
+
+/// In how many seconds one may come again. Nobody knows where the clock is driven.
+fn retry_seconds(length: Option<Duration>) -> u64 {
+    length.map_or(1, |length| u64::try_from(length.as_millis().div_ceil(1_000)).unwrap_or(u64::MAX))
 }
 
 /// What agents may do now.
@@ -170,6 +183,17 @@ pub(super) fn of_refused(refused: &Refused) -> Problem {
         (_, "FetchFailed" | "TooManyRedirects") => &PORTAL_FAILED,
         _ => &INTERNAL,
     };
-    let problem = Problem::new(kind, refused.message.clone()).wire_code(refused.code);
-    if refused.error == "RateLimited" { problem.retry_after(1) } else { problem }
+    Problem::new(kind, refused.message.clone()).wire_code(refused.code)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_may_come_again_is_told_in_how_many_seconds() {
+        let seconds = |ms| retry_seconds(Some(Duration::from_millis(ms)));
+        assert_eq!([seconds(1), seconds(1_000), seconds(1_001), seconds(16_000)], [1, 1, 2, 16]);
+        assert_eq!(retry_seconds(None), 1);
+    }
 }

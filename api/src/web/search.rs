@@ -5,10 +5,10 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_axum::{router::OpenApiRouter, routes};
 use weir_events::web::request::{AgentId, Hash256};
-use weir_processors::nexus;
+use weir_processors::{nexus, web::portal::Portal};
 use weir_projections::web::content::{self, FoundRow};
 
-use super::whose;
+use super::{requests::portal, whose};
 use crate::{
     ask::{Params, bad_parameter},
     auth::{By, needs::WebRead},
@@ -19,6 +19,8 @@ use crate::{
 
 /// Pages of an answer when nobody says how many, and at most.
 const PAGE: (usize, usize) = (10, 50);
+/// How often one looks further where pages were found that are blocked by now.
+const MAX_ROUNDS: usize = 10;
 /// The longest question, in characters.
 const MAX_WORDS_CHARS: usize = 500;
 
@@ -66,7 +68,8 @@ impl From<FoundRow> for FoundView {
 
 /// Looks for words in the pages that are cached
 ///
-/// Everybody's pages, and those that are the named agent's own. Words are looked for in all their
+/// Everybody's pages, and those that are the named agent's own; for an agent, as far as no rule blocks
+/// them by now. Words are looked for in all their
 /// forms; `"…"` keeps them together, `or` and `-` mean what they do elsewhere. Pages that hold code, by
 /// a waiver, are not looked into.
 #[utoipa::path(
@@ -94,6 +97,21 @@ async fn search(
     wait::projection(&state, "cache", &mut params).await?;
     params.done()?;
     let cycle = nexus::now(state.door()).await?.cycle;
-    let rows = content::search(state.database(), &words, agent.as_ref(), cycle, limit).await?;
-    Ok(Json(FoundPages { pages: rows.into_iter().map(FoundView::from).collect() }))
+    let rules = agent.map(|_| portal(&state).map(Portal::rules)).transpose()?;
+    let (mut pages, mut skip) = (Vec::new(), 0);
+    for _ in 0..MAX_ROUNDS {
+        let (database, agent) = (state.database(), agent.as_ref());
+        let rows = content::search(database, &words, agent, cycle, limit, skip).await?;
+        let n_rows = rows.len();
+        // What is blocked by now is not shown to agents any more (A31).
+        let shown = rows
+            .into_iter()
+            .filter(|row| rules.is_none_or(|rules| rules.may_be_shown(&row.url, &row.redirected)));
+        pages.extend(shown.map(FoundView::from).take(limit - pages.len()));
+        if n_rows < limit || pages.len() == limit {
+            break;
+        }
+        skip += n_rows;
+    }
+    Ok(Json(FoundPages { pages }))
 }

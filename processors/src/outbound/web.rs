@@ -15,31 +15,32 @@ mod decode;
 mod exchange;
 pub mod fault;
 pub mod hop;
-mod places;
+pub mod places;
 pub mod snapshot;
 
 use std::{sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use http::{
-    HeaderValue, Method, Request, StatusCode, Uri,
+    HeaderMap, HeaderValue, Method, Request, StatusCode, Uri,
     header::{
         ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, HOST, USER_AGENT,
     },
 };
 use http_body_util::Full;
+use tokio::time::{Instant, timeout_at};
 use tokio_rustls::TlsConnector;
 
 use self::{
     address::{UrlFault, WebUrl},
-    ask::{Agent, Page, PageAsk, kept},
+    ask::{Agent, Page, PageAsk, Terms, kept},
     backoff::BackOff,
     connect::{Connect, Network, Stream, judge_literal, open, resolve, tls},
     decode::{ACCEPTED, SLACK_BYTES, decode},
     exchange::{Raw, exchange},
     fault::{AskFault, EgressFault, Why},
     hop::{Hop, HopJudge, Pass, Step},
-    places::{Place, Places, Room},
+    places::{Place, Places, Room, Seat},
 };
 use super::{
     address::Exemption,
@@ -109,12 +110,20 @@ pub struct SetupFault(#[from] rustls::Error);
 struct Journey {
     hops: Vec<String>,
     contacted: Vec<Box<str>>,
+    /// What is kept of the redirects that were followed.
+    redirects: Vec<(StatusCode, HeaderMap)>,
+    /// Whether one of them set a cookie.
+    sets_cookie: bool,
+    /// Whether anybody outside was asked anything.
+    asked: bool,
 }
 
 /// An open connection, and the place it takes.
 struct Line {
     stream: Box<dyn Stream>,
-    _place: Place,
+    place: Place,
+    /// As long as one asks, one is among those who may.
+    seat: Arc<Seat>,
 }
 
 impl Egress {
@@ -142,25 +151,41 @@ impl Egress {
         Self(Arc::new(Parts { settings, resolver, connector, tls, places, back_off }))
     }
 
-    /// Reads an address, and refuses it where that takes no packet: by its shape, the rules, its port
-    /// or the address it is. [`fetch`](Self::fetch) does the same again.
-    pub fn check(&self, url: &str, judge: &dyn HopJudge) -> Result<WebUrl, Why> {
-        let url = WebUrl::parse(url).map_err(|cause| Why::Url { hop: 0, cause })?;
-        self.pass(&url, 0, judge)?;
-        Ok(url)
+    /// Refuses an address where that takes no packet: by the rules, its port or the address it is.
+    /// [`fetch`](Self::fetch) does the same again.
+    pub fn check(&self, url: &WebUrl, judge: &dyn HopJudge) -> Result<(), Why> {
+        self.pass(url, 0, judge)
+    }
+
+    /// A seat for a request that is about to leave, unless too many wait already, or the host has
+    /// asked to be left alone.
+    pub fn seat(&self, agent: Agent, url: &WebUrl) -> Result<Seat, Why> {
+        self.welcome(url.host())?;
+        self.0.places.seat(agent).map_err(|_| Why::Busy)
+    }
+
+    /// Whether a host has not asked to be left alone.
+    pub fn welcome(&self, host: &str) -> Result<(), Why> {
+        self.0.back_off.check(host).map_err(|until| Why::BackingOff { host: host.into(), until })
     }
 
     /// Fetches a page, with redirects, each of them judged before it is followed.
     pub async fn fetch(&self, ask: PageAsk, judge: &dyn HopJudge) -> Result<Page, EgressFault> {
         let mut journey = Journey::default();
-        let page = Box::pin(self.within(self.walk(&ask, judge, &mut journey))).await;
+        let page = Box::pin(self.within(&ask.terms, self.walk(&ask, judge, &mut journey))).await;
         page.map_err(|why| journey.ended(why))
     }
 
-    async fn within<T>(&self, work: impl Future<Output = Result<T, Why>>) -> Result<T, Why> {
+    async fn within<T>(
+        &self,
+        terms: &Terms,
+        work: impl Future<Output = Result<T, Why>>,
+    ) -> Result<T, Why> {
         let total = self.0.settings.total;
         let ms = u64::try_from(total.as_millis()).unwrap_or(u64::MAX);
-        tokio::time::timeout(total, work).await.map_err(|_| Why::Timeout { ms })?
+        let own = Instant::now() + total;
+        let until = terms.until.map_or(own, |agreed| agreed.min(own));
+        timeout_at(until, work).await.map_err(|_| Why::Timeout { ms })?
     }
 
     async fn walk(
@@ -180,18 +205,23 @@ impl Egress {
             let hop = journey.hops.len();
             let at_home = step.url.same_origin(&first);
             let request = request(ask, &step, at_home, hop)?;
-            let line = self.line(ask.agent, &step.url, judge, journey).await?;
+            let line = self.line(ask.agent, &ask.terms, &step.url, judge, journey).await?;
+            let Line { stream, place, seat } = line;
             let host = || Box::from(step.url.host());
-            let raw = exchange(line.stream, request, ask.max_decoded_bytes + SLACK_BYTES).await;
+            let raw = exchange(stream, request, ask.max_decoded_bytes + SLACK_BYTES).await;
+            drop(seat);
             let raw = raw.map_err(|cause| Why::Broken { host: host(), cause: cause.into() })?;
             self.0.back_off.note(step.url.host(), raw.status, &raw.headers);
             let Some(next) = step.after(hop, raw.status, &raw.headers)? else {
-                return page(&step.url, raw, ask.max_decoded_bytes, journey).await;
+                return page(&step.url, raw, ask.max_decoded_bytes, journey, place).await;
             };
             let max = self.0.settings.max_redirects;
             if hop == max {
                 return Err(Why::Redirects { max });
             }
+            let (headers, sets_cookie) = kept(&raw.headers);
+            journey.redirects.push((raw.status, headers));
+            journey.sets_cookie |= sets_cookie;
             step = next;
         }
     }
@@ -209,14 +239,14 @@ impl Egress {
         if pass == Pass::WebPorts && port != 80 && port != 443 {
             return Err(Why::Port { hop, host: host.into(), port });
         }
-        judge_literal(url, hop, &self.0.settings.allow_private)?;
-        self.0.back_off.check(host).map_err(|until| Why::BackingOff { host: host.into(), until })
+        judge_literal(url, hop, &self.0.settings.allow_private).map(drop)
     }
 
     /// Judges a hop, waits for its place, and connects.
     async fn line(
         &self,
         agent: Agent,
+        terms: &Terms,
         url: &WebUrl,
         judge: &dyn HopJudge,
         journey: &mut Journey,
@@ -224,22 +254,28 @@ impl Egress {
         let parts = &*self.0;
         let (hop, host) = (journey.hops.len(), url.host());
         self.pass(url, hop, judge)?;
+        self.welcome(host)?;
         journey.hops.push(url.to_string());
-        let place = parts.places.take(agent, host).await.map_err(|_| Why::Busy)?;
+        let seat = match &terms.seat {
+            Some(seat) => Arc::clone(seat),
+            None => Arc::new(parts.places.seat(agent).map_err(|_| Why::Busy)?),
+        };
+        let place = parts.places.take(&seat, host).await.map_err(|_| Why::Busy)?;
         // Whoever was before us may have been told to stay away.
-        parts.back_off.check(host).map_err(|until| Why::BackingOff { host: host.into(), until })?;
+        self.welcome(host)?;
+        journey.asked = true;
         let judged = resolve(url, hop, &*parts.resolver, &parts.settings.allow_private).await?;
         if !journey.contacted.iter().any(|one| **one == *host) {
             journey.contacted.push(host.into());
         }
         let stream = open(url, &judged, &*parts.connector, &parts.tls).await?;
-        Ok(Line { stream, _place: place })
+        Ok(Line { stream, place, seat })
     }
 }
 
 impl Journey {
     fn ended(self, why: Why) -> EgressFault {
-        EgressFault { why, hops: self.hops, contacted: self.contacted }
+        EgressFault { why, hops: self.hops, contacted: self.contacted, asked: self.asked }
     }
 }
 
@@ -286,6 +322,7 @@ async fn page(
     raw: Raw,
     max_decoded_bytes: usize,
     journey: &mut Journey,
+    place: Place,
 ) -> Result<Page, Why> {
     let host = || Box::from(url.host());
     if raw.status == StatusCode::PARTIAL_CONTENT {
@@ -302,10 +339,12 @@ async fn page(
         hops: std::mem::take(&mut journey.hops),
         contacted: std::mem::take(&mut journey.contacted),
         headers,
-        sets_cookie,
+        redirects: std::mem::take(&mut journey.redirects),
+        sets_cookie: sets_cookie || journey.sets_cookie,
         body: decoded.body,
         truncated: raw.cut || decoded.cut,
         wire_bytes,
+        place: Some(Arc::new(place)),
     })
 }
 

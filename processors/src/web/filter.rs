@@ -12,6 +12,7 @@ mod builder;
 mod charset;
 mod describe;
 mod document;
+pub mod essence;
 mod html;
 mod json;
 mod judge;

@@ -38,7 +38,7 @@ use weir_projections::{
 use self::memory::Memory;
 pub use self::{
     key::{FILTER_VERSION, key, variant},
-    plan::{Answered, CycleTime, Plan, plan},
+    plan::{Answered, CycleTime, Plan, is_shareable, plan},
 };
 use super::{
     content::{ContentFault, Contents},
@@ -86,6 +86,9 @@ pub struct Cached {
     pub content: Hash256,
     /// What was done to the page.
     pub filtered: FilterReport,
+    /// The origins that redirects led to on the way: whoever shows it asks whether they are to be
+    /// asked still.
+    pub redirected: Vec<String>,
     /// The cycle from which on it is not shown any more.
     pub expires_at: u64,
     /// The content.
@@ -250,6 +253,7 @@ fn bare(row: &CacheRow) -> Cached {
         content_type: row.content_type.clone(),
         content: row.content,
         filtered: row.filtered.clone(),
+        redirected: row.redirected.clone(),
         expires_at: row.expires_at,
         body: Bytes::new(),
     }
@@ -266,6 +270,7 @@ fn of_event(stored: &WebCacheStored) -> Cached {
         content_type: stored.content_type.clone(),
         content: stored.content,
         filtered: stored.filtered.clone(),
+        redirected: stored.redirected.clone(),
         expires_at: stored.cycle.saturating_add(u64::from(stored.ttl)),
         body: Bytes::new(),
     }

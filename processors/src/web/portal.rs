@@ -6,25 +6,29 @@
 //! and what is cached of it are one append again. The work goes on when the one who asked goes away.
 
 mod admit;
+mod fetch;
 mod foresight;
 mod gateway;
 mod outside;
 mod read;
 mod record;
+mod rendering;
 mod repeat;
 mod settle;
 mod work;
 
 use std::{sync::Arc, time::Duration};
 
+use bytes::Bytes;
 use tokio::sync::Semaphore;
 use weir_aggregates::{mint::Tax, nexus::Moment};
-use weir_events::web::request::{
-    AgentId, Hash256, PortalError, PortalRequest, PortalResponse, Refused,
+use weir_events::web::{
+    Asked, WebRequestCompleted,
+    request::{AgentId, Hash256, PortalError, PortalRequest, PortalResponse, Refused},
 };
 use weir_log::lifecycle::Lifecycle;
 
-use self::{admit::Judged, gateway::internal};
+use self::{admit::Judged, gateway::internal, read::Read};
 pub use self::{
     foresight::{Foresight, Gate, Question, Said, Step},
     gateway::PortalGateway,
@@ -94,6 +98,15 @@ impl From<PortalError> for Stop {
     }
 }
 
+/// How far a request has come on its road.
+#[derive(Debug, Clone)]
+enum Reached {
+    /// It is answered.
+    Answer(Arc<WebRequestCompleted>, Bytes),
+    /// It was asked before, for the same.
+    Before(record::Recorded),
+}
+
 /// The portal. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Portal {
@@ -104,7 +117,10 @@ pub struct Portal {
 struct Inner {
     parts: PortalParts,
     /// The pages under way, so that whoever asks for the same at the same time waits for it.
-    fetches: Flights<work::Wanted, work::Fetched>,
+    fetches: Flights<fetch::Wanted, fetch::Fetched>,
+    /// The requests that are judged, by their ids and what was signed: none of them is lost between its
+    /// judgement and its work when the one who asked goes away.
+    judged: Flights<(AgentId, Hash256, [u8; 32]), Result<Reached, PortalError>>,
     /// The requests under way, so that one that comes again waits for its first answer.
     requests: Flights<(AgentId, Hash256), work::Ended>,
     filtering: Arc<Semaphore>,
@@ -117,6 +133,7 @@ impl Portal {
         let lifecycle = &parts.lifecycle;
         let inner = Inner {
             fetches: Flights::new("web page", lifecycle.clone()),
+            judged: Flights::new("web admission", lifecycle.clone()),
             requests: Flights::new("web request", lifecycle.clone()),
             filtering: Arc::new(Semaphore::new(MAX_FILTERING)),
             parts,
@@ -130,17 +147,30 @@ impl Portal {
         request: PortalRequest,
         caller: &Caller,
     ) -> Result<PortalResponse, Stop> {
-        let (submission, admission, hit) = self.read(request, caller).await?;
+        let read = self.read(request, caller).await?;
+        let submission = read.submission.clone();
+        let Asked { agent, request, .. } = submission.asked;
+        let (portal, key) = (self.clone(), (agent, request, submission.request_hash));
+        let reached = self.inner.judged.join(key, || portal.judged(read)).await;
+        match reached.map_err(internal)?? {
+            Reached::Answer(done, content) => Ok(admit::response(&done, &content)),
+            Reached::Before(recorded) => self.again(&submission, recorded).await,
+        }
+    }
+
+    /// Has a request judged, and done where it is admitted.
+    async fn judged(self, read: Read) -> Result<Reached, PortalError> {
+        let Read { submission, admission, hit, seat } = read;
         match self.admit(&submission, admission, hit).await? {
-            Judged::Hit(done, cached) => Ok(admit::response(&done, &cached.body)),
-            Judged::Before(recorded) => self.again(&submission, recorded).await,
+            Judged::Hit(done, cached) => Ok(Reached::Answer(Arc::new(*done), cached.body.clone())),
+            Judged::Before(recorded) => Ok(Reached::Before(recorded)),
             Judged::Admitted(submitted) => {
                 let key = (submitted.asked.agent, submitted.asked.request);
                 let portal = self.clone();
-                let work = || async move { portal.work(submission, *submitted).await };
+                let work = || async move { portal.work(submission, *submitted, seat).await };
                 let ended = self.inner.requests.join(key, work).await.map_err(internal)?;
                 let (done, content) = ended?;
-                Ok(admit::response(&done, &content))
+                Ok(Reached::Answer(done, content))
             }
         }
     }
@@ -148,6 +178,13 @@ impl Portal {
     /// What time it is in the world.
     pub async fn now(&self) -> Result<Moment, PortalError> {
         self.parts().nexus.now().await.map_err(gateway::of_door)
+    }
+
+    /// How long so many ticks are, where the wall clock moves them.
+    #[must_use]
+    pub fn length(&self, ticks: u64) -> Option<Duration> {
+        let ticks = u32::try_from(ticks).unwrap_or(u32::MAX);
+        self.parts().settings.tick.map(|tick| tick.saturating_mul(ticks))
     }
 
     /// The rules about hosts.

@@ -223,6 +223,37 @@ impl Rules {
         }
     }
 
+    /// Whether all of these origins may be asked.
+    #[must_use]
+    pub fn all_allowed(&self, origins: &[String]) -> bool {
+        let allowed = |origin: &String| self.judge(&WebUrl::parse(origin).ok()?).ok();
+        origins.iter().all(|origin| allowed(origin).is_some_and(|verdict| verdict.allows()))
+    }
+
+    /// Whether a cached page may be shown: nothing that it was read from is blocked by now.
+    #[must_use]
+    pub fn may_be_shown(&self, url: &str, redirected: &[String]) -> bool {
+        self.all_allowed(&[url.to_owned()]) && self.all_allowed(redirected)
+    }
+
+    /// Whether an agent may be given the code of a page that was read by way of these origins.
+    ///
+    /// # Errors
+    /// Where a waiver is missing for one of them.
+    pub fn all_keep_code(&self, agent: &AgentId, origins: &[String]) -> Result<(), PortalError> {
+        for origin in origins {
+            let url = WebUrl::parse(origin);
+            if !url.is_ok_and(|url| self.may_keep_code(agent, &url)) {
+                let words = format!(
+                    "a redirect leads to {origin}, and `strip_code_blocks: false` needs a waiver for \
+                     that, too"
+                );
+                return Err(PortalError::PermissionDenied(words));
+            }
+        }
+        Ok(())
+    }
+
     /// Whether an agent may be given the code of a page.
     #[must_use]
     pub fn may_keep_code(&self, agent: Option<&AgentId>, url: &WebUrl) -> bool {

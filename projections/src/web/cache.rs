@@ -67,7 +67,7 @@ impl Projection for Cache {
     }
 
     fn version(&self) -> i32 {
-        1
+        2
     }
 
     fn subsystem(&self) -> Subsystem {

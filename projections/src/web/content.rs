@@ -72,6 +72,8 @@ pub struct FoundRow {
     pub content_type: String,
     /// The request that fetched it.
     pub request: Hash256,
+    /// The origins that redirects led to on the way.
+    pub redirected: Vec<String>,
     /// The cycle from which on it is not shown any more.
     pub expires_at: u64,
     /// How well it fits.
@@ -87,13 +89,13 @@ const SEARCH: &str = "
     WITH asked AS (SELECT websearch_to_tsquery('english', $1) AS words),
     fitting AS (
         SELECT DISTINCT ON (c.key) c.key, c.variant, c.owner, c.url, c.title, c.content,
-            c.content_type, c.request, c.expires_at, c.position,
+            c.content_type, c.request, c.expires_at, c.position, c.redirected,
             ts_rank_cd(s.words, asked.words) AS rank
         FROM asked, portal.content AS s JOIN portal.cache AS c ON c.content = s.hash
         WHERE s.words @@ asked.words AND c.expires_at > $2 AND coalesce(c.owner, '') IN ('', $3)
             AND (SELECT bool_and(r.strips_code) FROM portal.request_log AS r WHERE r.id = c.request)
         ORDER BY c.key, rank DESC, c.position DESC),
-    best AS (SELECT * FROM fitting ORDER BY rank DESC, position DESC LIMIT $4)
+    best AS (SELECT * FROM fitting ORDER BY rank DESC, position DESC OFFSET $5 LIMIT $4)
     SELECT best.*, ts_headline('english', left(regexp_replace(
             convert_from(s.bytes, 'UTF8'), '<[^>]*>', ' ', 'g'), 65536), asked.words,
             'MaxFragments=2, MaxWords=24, MinWords=8, StartSel=**, StopSel=**') AS snippet
@@ -101,19 +103,21 @@ const SEARCH: &str = "
     ORDER BY best.rank DESC, best.position DESC";
 
 /// The cached pages that some words are in, as a search engine takes them; everybody's, and an
-/// agent's own. Only those that may still be shown in a cycle.
+/// agent's own. Only those that may still be shown in a cycle, without the best `skip`.
 pub async fn search(
     database: &Database,
     words: &str,
     agent: Option<&AgentId>,
     cycle: u64,
     limit: usize,
+    skip: usize,
 ) -> Result<Vec<FoundRow>, QueryFault> {
     let query = sqlx::query(SEARCH)
         .bind(words)
         .bind(number(cycle))
         .bind(agent.map(AgentId::to_string).unwrap_or_default())
-        .bind(query::limit(limit));
+        .bind(query::limit(limit))
+        .bind(query::limit(skip));
     query::rows(database, VIEW, query, from_row).await
 }
 
@@ -129,6 +133,7 @@ fn from_row(row: &PgRow) -> Result<FoundRow, sqlx::Error> {
         content: hash(row, "content")?,
         content_type: row.try_get("content_type")?,
         request: hash(row, "request")?,
+        redirected: row.try_get("redirected")?,
         expires_at: unsigned(row, "expires_at")?,
         rank: row.try_get("rank")?,
         snippet: row.try_get("snippet")?,

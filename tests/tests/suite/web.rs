@@ -7,5 +7,6 @@ mod gates;
 mod portal;
 mod read_models;
 mod reports;
+mod road;
 mod rules;
 mod signing;

@@ -27,7 +27,7 @@ pub struct Admission {
     pub epoch: u32,
     /// How many requests an agent may make in one tick.
     pub requests_per_tick: u32,
-    /// The pause that the cycle before left over.
+    /// The pause that the cycles before left over.
     pub carried: BackOff,
     /// Why it may not be asked, where something else than its stream says so.
     pub ban: Option<PortalError>,
@@ -153,6 +153,7 @@ impl Admission {
             filtered: hit.filtered.clone(),
             hosts: Vec::new(),
             back_off: None,
+            paused_at: None,
         }
     }
 }

@@ -1,13 +1,13 @@
 //! What becomes of a request that was admitted.
 
 use weir_events::web::{
-    Asked, ContentFiltered, Event, WebRequestBlocked, WebRequestCompleted, WebRequestFailed,
-    WebRequestSubmitted,
+    Asked, ContentFiltered, Event, WebCacheHit, WebRequestBlocked, WebRequestCompleted,
+    WebRequestFailed, WebRequestSubmitted,
     content::FilterReport,
     request::{Cost, Hash256, PortalError},
 };
 
-use super::{Refusal, State, admission::domain};
+use super::{BackOff, Refusal, State, admission::domain};
 use crate::{machine::Decision, mint::Tax};
 
 /// An admitted request was answered.
@@ -25,10 +25,16 @@ pub struct Answer {
     pub content_size: u64,
     /// Whether another request had fetched it: nothing left for this one.
     pub cached: bool,
+    /// The rendering of the page.
+    pub variant: Hash256,
     /// What was done to the page.
     pub filtered: FilterReport,
     /// The hosts that were contacted, in order.
     pub hosts: Vec<String>,
+    /// The tick it is answered in.
+    pub tick: u64,
+    /// The pause that the cycles before left over.
+    pub carried: BackOff,
 }
 
 /// An admitted request came to nothing.
@@ -69,15 +75,22 @@ impl Answer {
             tax: tax.on(cost.spark),
             filtered: self.filtered.clone(),
             hosts: self.hosts.clone(),
-            back_off: too_much.then(|| state.back_off.next()),
+            back_off: too_much.then(|| state.back_off_after(self.carried).next()),
+            paused_at: Some(self.tick).filter(|tick| too_much && submitted.asked.tick < *tick),
         };
+        let mut events: Vec<Event> = Vec::with_capacity(3);
         // Ruling A33: also where there is only something to say about it.
         if self.filtered.code_blocks_removed > 0 || !self.filtered.warnings.is_empty() {
             let report = self.filtered.clone();
-            Decision::accept(ContentFiltered { request, agent, cycle, report }).recording(done)
-        } else {
-            Decision::accept(done)
+            events.push(ContentFiltered { request, agent, cycle, report }.into());
         }
+        // Ruling A13.
+        if self.cached {
+            let (key, variant) = (submitted.key, self.variant);
+            events.push(WebCacheHit { request, agent, cycle, key, variant }.into());
+        }
+        events.push(done.into());
+        Decision { events, refusal: None }
     }
 }
 

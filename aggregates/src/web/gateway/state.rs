@@ -19,6 +19,13 @@ pub struct BackOff {
 }
 
 impl BackOff {
+    /// Until when one pauses who has both: what was said later counts for the next pause.
+    #[must_use]
+    pub fn before(self, later: &State) -> Self {
+        let BackOff { length, .. } = later.back_off_after(self);
+        Self { until: self.until.max(later.back_off.until), length }
+    }
+
     /// How long the pause is when the outside says once more that it is too much.
     #[must_use]
     pub fn next(self) -> u64 {
@@ -38,6 +45,8 @@ pub struct State {
     /// The last tick in which something was refused, and how much of that is on record.
     pub(super) refused: (u64, u32),
     pub(super) back_off: BackOff,
+    /// Whether the outside has answered in this cycle.
+    heard: bool,
     pub(super) pending: BTreeMap<Hash256, Arc<WebRequestSubmitted>>,
 }
 
@@ -66,6 +75,13 @@ impl State {
         self.back_off
     }
 
+    /// The same, where the outside has not answered in this cycle yet and the cycles before left a
+    /// pause over.
+    #[must_use]
+    pub const fn back_off_after(&self, carried: BackOff) -> BackOff {
+        if self.heard { self.back_off } else { carried }
+    }
+
     /// An admitted request that is not settled.
     #[must_use]
     pub fn pending(&self, request: &Hash256) -> Option<&Arc<WebRequestSubmitted>> {
@@ -89,7 +105,7 @@ impl State {
                     self.used = self.used.saturating_sub(1);
                 }
                 if !done.cached {
-                    self.pause(done.asked.tick, done.back_off);
+                    self.pause(done.paused_at.unwrap_or(done.asked.tick), done.back_off);
                 }
             }
             Event::WebRequestBlocked(blocked) => self.give_back(&blocked.asked, blocked.cost),
@@ -118,10 +134,12 @@ impl State {
     }
 
     fn pause(&mut self, tick: u64, length: Option<u64>) {
+        self.heard = true;
         self.back_off = match length {
             // A whole tick lies between a pause of one and what came before it.
             Some(length) => {
-                BackOff { until: tick.saturating_add(length).saturating_add(1), length }
+                let until = tick.saturating_add(length).saturating_add(1);
+                BackOff { until: until.max(self.back_off.until), length }
             }
             None => BackOff { length: 0, ..self.back_off },
         };

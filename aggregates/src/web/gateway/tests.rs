@@ -61,8 +61,11 @@ fn answer(n: u64) -> Answer {
         content: id(102),
         content_size: 3,
         cached: false,
+        variant: id(101),
         filtered: FilterReport::default(),
         hosts: vec!["docs.rs".to_owned()],
+        tick: 0,
+        carried: BackOff::default(),
     }
 }
 
@@ -231,6 +234,19 @@ fn a_hit_is_on_record_and_reserves_nothing() {
 }
 
 #[test]
+fn who_waited_for_another_ones_page_is_on_record_as_a_hit() {
+    let mut state = State::default();
+    assert_eq!(error(&mut state, &admit(asks(1, 1))), None);
+    let shared = complete(Answer { cached: true, ..answer(1) });
+    let (_, events) = done(&mut state, &shared);
+    let [Event::WebCacheHit(found), Event::WebRequestCompleted(done)] = events.as_slice() else {
+        panic!("{events:?}")
+    };
+    assert_eq!((found.request, found.key, found.variant), (id(1), id(100), id(101)));
+    assert!(done.cached);
+}
+
+#[test]
 fn what_is_settled_is_settled_once() {
     let mut state = State::default();
     assert_eq!(error(&mut state, &admit(asks(1, 1))), None);
@@ -284,6 +300,35 @@ fn an_agent_that_is_told_to_pause_pauses_longer_each_time() {
     let early = Admission { carried, ..asks(1, 7) };
     let limited = Some(PortalError::RateLimited { retry_ticks: 2 });
     assert_eq!(error(&mut State::default(), &admit(early)), limited);
+}
+
+#[test]
+fn a_pause_begins_when_the_outside_asks_for_it() {
+    let mut state = State::default();
+    assert_eq!(error(&mut state, &admit(asks(1, 1))), None);
+    let late = complete(Answer { status: 429, tick: 8, ..answer(1) });
+    let (_, events) = done(&mut state, &late);
+    assert!(matches!(&events[..], [Event::WebRequestCompleted(done)] if done.paused_at == Some(8)));
+    assert_eq!(state.back_off(), BackOff { until: 10, length: 1 });
+}
+
+/// The refusal that a pause carried over brings about begins the new cycle, and once ended the pause.
+#[test]
+fn a_pause_that_is_carried_over_outlives_the_first_refusal_and_goes_on_doubling() {
+    let (mut state, carried) = (State::default(), BackOff { until: 9, length: 4 });
+    let asks = |n, tick| Admission { carried, ..asks(n, tick) };
+    for (n, tick) in [(1, 7), (2, 7), (3, 8)] {
+        let limited = Some(PortalError::RateLimited { retry_ticks: 9 - tick });
+        assert_eq!(error(&mut state, &admit(asks(n, tick))), limited, "request {n}");
+    }
+    assert_eq!(error(&mut state, &admit(asks(4, 9))), None);
+    let busy = complete(Answer { status: 503, tick: 9, carried, ..answer(4) });
+    assert_eq!(done(&mut state, &busy).0, None);
+    assert_eq!(state.back_off(), BackOff { until: 18, length: 8 });
+    // What a cycle before is told late counts as well.
+    let later = BackOff { until: 30, length: 2 };
+    assert_eq!(later.before(&state), BackOff { until: 30, length: 8 });
+    assert_eq!(later.before(&State::default()), later);
 }
 
 #[test]

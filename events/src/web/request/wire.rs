@@ -146,7 +146,11 @@ impl PortalError {
             other => other.to_string(),
         };
         let (class, code, error) = (self.class(), self.code(), self.name().to_owned());
-        Refused { request_id, class, code, error, message }
+        let retry_ticks = match self {
+            Self::RateLimited { retry_ticks } => Some(*retry_ticks),
+            _ => None,
+        };
+        Refused { request_id, class, code, error, message, retry_ticks }
     }
 }
 
@@ -163,4 +167,7 @@ pub struct Refused {
     pub error: String,
     /// Why.
     pub message: String,
+    /// In how many ticks it may be asked again, under the same id, where it may.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retry_ticks: Option<u64>,
 }

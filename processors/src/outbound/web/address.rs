@@ -104,7 +104,7 @@ impl WebUrl {
             "https" => Scheme::Https,
             "ws" => Scheme::Ws,
             "wss" => Scheme::Wss,
-            other => return Err(UrlFault::Scheme(other.chars().take(32).collect())),
+            other => return Err(UrlFault::Scheme(known(other).into())),
         };
         if !url.username().is_empty() || url.password().is_some() {
             return Err(UrlFault::Userinfo);
@@ -181,6 +181,12 @@ impl WebUrl {
         self.url.authority()
     }
 
+    /// Scheme, host and port, as an address.
+    #[must_use]
+    pub fn origin(&self) -> String {
+        format!("{}://{}/", self.url.scheme(), self.url.authority())
+    }
+
     /// The address without its query, which may hold a secret: for logs and messages.
     #[must_use]
     pub fn shown(&self) -> String {
@@ -193,6 +199,25 @@ impl fmt::Display for WebUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
     }
+}
+
+/// The name of a scheme that is not spoken here. A redirect may call it anything.
+fn known(scheme: &str) -> &'static str {
+    const KNOWN: [&str; 12] = [
+        "about",
+        "blob",
+        "chrome",
+        "data",
+        "file",
+        "ftp",
+        "git",
+        "gopher",
+        "javascript",
+        "mailto",
+        "ssh",
+        "tel",
+    ];
+    KNOWN.into_iter().find(|known| *known == scheme).unwrap_or("another scheme")
 }
 
 fn unreadable(cause: impl fmt::Display) -> UrlFault {
@@ -287,6 +312,7 @@ mod tests {
             ("ftp://docs.rs/", UrlFault::Scheme("ftp".into())),
             ("file:///etc/passwd", UrlFault::Scheme("file".into())),
             ("javascript:alert(1)", UrlFault::Scheme("javascript".into())),
+            ("eval-this-code:x", UrlFault::Scheme("another scheme".into())),
             ("https://me@docs.rs/", UrlFault::Userinfo),
             ("https://docs.rs:x@github.com/", UrlFault::Userinfo),
             ("https://:x@github.com/", UrlFault::Userinfo),

@@ -1,15 +1,21 @@
 //! What is asked of the outside, what is let out with it, and what comes back.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 use http::{
     HeaderMap, HeaderName, HeaderValue, Method, StatusCode,
     header::{
         ACCEPT, ACCEPT_LANGUAGE, AGE, CACHE_CONTROL, CONTENT_LANGUAGE, CONTENT_TYPE, DATE, ETAG,
-        EXPIRES, LAST_MODIFIED, RETRY_AFTER, SET_COOKIE, VARY,
+        EXPIRES, LAST_MODIFIED, PRAGMA, RETRY_AFTER, SET_COOKIE, VARY,
     },
 };
+use tokio::time::Instant;
 
-use super::fault::AskFault;
+use super::{
+    fault::AskFault,
+    places::{Place, Seat},
+};
 
 /// Whose turn a request is counted as: an agent's id.
 pub type Agent = [u8; 32];
@@ -27,10 +33,11 @@ pub const MAX_HEADER_BYTES: usize = 1_024;
 const SENT: [HeaderName; 2] = [ACCEPT, ACCEPT_LANGUAGE];
 
 /// What is kept of the headers of an answer: what a cache must know, and a reader.
-const KEPT: [HeaderName; 10] = [
+const KEPT: [HeaderName; 11] = [
     CONTENT_TYPE,
     CONTENT_LANGUAGE,
     CACHE_CONTROL,
+    PRAGMA,
     VARY,
     ETAG,
     LAST_MODIFIED,
@@ -39,6 +46,15 @@ const KEPT: [HeaderName; 10] = [
     DATE,
     RETRY_AFTER,
 ];
+
+/// What was agreed before a request is sent.
+#[derive(Debug, Clone, Default)]
+pub struct Terms {
+    /// Its seat; without one, it has to find one.
+    pub seat: Option<Arc<Seat>>,
+    /// When it has to be over, where that is before its time is up.
+    pub until: Option<Instant>,
+}
 
 /// One request for a page.
 #[derive(Debug, Clone)]
@@ -58,6 +74,8 @@ pub struct PageAsk {
     pub body: Option<Bytes>,
     /// How much of the page is wanted, decoded.
     pub max_decoded_bytes: usize,
+    /// What was agreed before.
+    pub terms: Terms,
 }
 
 impl PageAsk {
@@ -72,6 +90,7 @@ impl PageAsk {
             authorization: None,
             body: None,
             max_decoded_bytes: DEFAULT_DECODED_BYTES,
+            terms: Terms::default(),
         }
     }
 
@@ -114,7 +133,10 @@ pub struct Page {
     pub contacted: Vec<Box<str>>,
     /// Its headers, as far as they are kept.
     pub headers: HeaderMap,
-    /// Whether it tried to set a cookie: such an answer is meant for one asker.
+    /// The redirects on the way to it, in order: their statuses, and the same of their headers.
+    pub redirects: Vec<(StatusCode, HeaderMap)>,
+    /// Whether it, or a redirect on the way, tried to set a cookie: such an answer is meant for one
+    /// asker.
     pub sets_cookie: bool,
     /// Its body, decoded.
     pub body: Bytes,
@@ -122,6 +144,8 @@ pub struct Page {
     pub truncated: bool,
     /// How many bytes of body came over the wire.
     pub wire_bytes: u64,
+    /// The place it takes up: as long as it is kept, as much less is fetched.
+    pub place: Option<Arc<Place>>,
 }
 
 impl Page {
@@ -183,11 +207,18 @@ mod tests {
 
     #[test]
     fn only_what_is_on_the_list_comes_in() {
-        let pairs = [(VARY, "accept"), (VARY, "cookie"), (SET_COOKIE, "a=b"), (HOST, "x")];
+        let pairs = [
+            (VARY, "accept"),
+            (VARY, "cookie"),
+            (PRAGMA, "no-cache"),
+            (SET_COOKIE, "a=b"),
+            (HOST, "x"),
+        ];
         let pairs = pairs.map(|(name, value)| (name, HeaderValue::from_static(value)));
         let (kept, sets_cookie) = kept(&pairs.into_iter().collect());
         assert!(sets_cookie);
-        assert_eq!(kept.len(), 2);
+        assert_eq!(kept.len(), 3);
         assert_eq!(kept.get_all(VARY).iter().count(), 2);
+        assert!(kept.contains_key(PRAGMA), "it forbids to cache where nothing else says so");
     }
 }

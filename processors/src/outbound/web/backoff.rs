@@ -36,6 +36,14 @@ struct Away {
     n_times: u32,
 }
 
+impl Away {
+    /// Whether it holds still. Longer than nobody is left alone means that the clock was put back: what
+    /// was said by another clock is over.
+    fn holds(self, now: Timestamp) -> bool {
+        now < self.until && self.until <= now.plus_seconds(MAX_SECONDS)
+    }
+}
+
 impl BackOff {
     pub(super) fn new(clock: Arc<dyn Clock>) -> Self {
         Self { clock, hosts: Mutex::default() }
@@ -47,8 +55,9 @@ impl BackOff {
 
     /// Until when a host is left alone, if it is.
     pub(super) fn check(&self, host: &str) -> Result<(), Timestamp> {
+        let now = self.clock.now();
         match self.hosts().get(host) {
-            Some(away) if self.clock.now() < away.until => Err(away.until),
+            Some(away) if away.holds(now) => Err(away.until),
             _ => Ok(()),
         }
     }
@@ -58,19 +67,19 @@ impl BackOff {
         let now = self.clock.now();
         let mut hosts = self.hosts();
         if !matches!(status, StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE) {
-            if hosts.get(host).is_some_and(|away| away.until <= now) {
+            if hosts.get(host).is_some_and(|away| !away.holds(now)) {
                 hosts.remove(host);
             }
             return;
         }
-        let before = hosts.get(host).copied();
+        let before = hosts.get(host).copied().filter(|away| away.until <= now || away.holds(now));
         let n_times = before.map_or(1, |away| away.n_times.saturating_add(1));
         let unasked = (1_i64 << (n_times - 1).min(16)).min(MAX_UNASKED_SECONDS);
         let seconds = asked(headers, now).filter(|seconds| 0 < *seconds).unwrap_or(unasked);
         let until = now.plus_seconds(seconds.min(MAX_SECONDS));
         let until = before.map_or(until, |away| away.until.max(until));
         if hosts.len() >= MAX_HOSTS && before.is_none() {
-            hosts.retain(|_, away| now < away.until);
+            hosts.retain(|_, away| away.holds(now));
             let soonest = hosts.iter().min_by_key(|(_, away)| away.until);
             let soonest = soonest.map(|(host, _)| host.clone());
             if let Some(soonest) = soonest.filter(|_| hosts.len() >= MAX_HOSTS) {
@@ -158,6 +167,19 @@ mod tests {
         back_off.note("h", StatusCode::OK, &nothing);
         back_off.note("h", busy, &nothing);
         assert_eq!(back_off.check("h"), Err(at(now + 1)));
+    }
+
+    #[test]
+    fn nobody_is_left_alone_for_longer_because_a_clock_was_put_back() {
+        let (clock, back_off) = world();
+        back_off.note("h", StatusCode::TOO_MANY_REQUESTS, &headers("60", ""));
+        clock.set(at(-86_400));
+        assert_eq!(back_off.check("h"), Ok(()));
+        back_off.note("h", StatusCode::TOO_MANY_REQUESTS, &headers("60", ""));
+        assert_eq!(back_off.check("h"), Err(at(60 - 86_400)));
+        // By a little, it holds: nobody can tell.
+        clock.set(at(-86_400 - 600));
+        assert!(back_off.check("h").is_err());
     }
 
     #[test]

@@ -97,7 +97,7 @@ fn codings(headers: &HeaderMap) -> Result<(Vec<Coding>, Box<str>), Undecodable> 
     let lines = headers.get_all(CONTENT_ENCODING).iter();
     let lines = lines.map(|line| line.to_str().unwrap_or("unreadable"));
     let said = lines.collect::<Vec<_>>().join(", ");
-    let encoding = || said.chars().take(64).collect();
+    let encoding = || named(&said);
     let mut codings = Vec::new();
     for word in said.split(',').map(str::trim).filter(|word| !word.is_empty()) {
         codings.push(match word.to_ascii_lowercase().as_str() {
@@ -113,6 +113,29 @@ fn codings(headers: &HeaderMap) -> Result<(Vec<Coding>, Box<str>), Undecodable> 
         return Err(Undecodable { encoding: encoding() });
     }
     Ok((codings, encoding()))
+}
+
+/// The encodings by the names that everybody knows: what a server writes there is text of the server's.
+fn named(said: &str) -> Box<str> {
+    const KNOWN: [&str; 13] = [
+        "aes128gcm",
+        "aws-chunked",
+        "br",
+        "compress",
+        "dcb",
+        "dcz",
+        "deflate",
+        "exi",
+        "gzip",
+        "identity",
+        "pack200-gzip",
+        "x-gzip",
+        "zstd",
+    ];
+    let words = said.split(',').map(|word| word.trim().to_ascii_lowercase());
+    let known = |word: String| KNOWN.iter().find(|known| **known == word).copied();
+    let words = words.map(|word| known(word).unwrap_or("another encoding"));
+    words.take(2 * MAX_LAYERS).collect::<Vec<_>>().join(", ").into()
 }
 
 fn opened(coding: Coding, source: Within) -> Box<dyn Read + Send> {

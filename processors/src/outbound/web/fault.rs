@@ -16,6 +16,9 @@ pub struct EgressFault {
     /// The hosts that were connected to, or would have been. Where it is empty, nothing left the door
     /// but, perhaps, the question what a name means.
     pub contacted: Vec<Box<str>>,
+    /// Whether anything was asked: what a name means, or more. Where it was not, all of it happened
+    /// here.
+    pub asked: bool,
 }
 
 impl fmt::Display for EgressFault {
@@ -148,7 +151,7 @@ pub enum Why {
         ms: u64,
     },
     /// Too many wait already.
-    #[error("too many requests are waiting for a place; ask again later")]
+    #[error("too many requests are waiting for a place")]
     Busy,
     /// The host has asked to be left alone.
     #[error("`{host}` has asked to be left alone until {until}")]

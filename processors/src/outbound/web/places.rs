@@ -1,4 +1,7 @@
 //! Few requests at once, few to each host, and every agent in its turn.
+//!
+//! Who wants a place has a seat first: there are only so many, and whoever has one is never sent away
+//! while he waits. So it can be said before anything is reserved that too many wait.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -35,11 +38,13 @@ struct Shared {
 #[derive(Debug, Default)]
 struct State {
     taken: usize,
+    /// How many seats each agent has, and all of them together.
+    seats: HashMap<Agent, usize>,
+    seated: usize,
     hosts: HashMap<Box<str>, usize>,
     /// Agents with somebody waiting, whose turn comes first in front.
     turns: VecDeque<Agent>,
     queues: HashMap<Agent, VecDeque<Waiter>>,
-    waiting: usize,
     last_id: u64,
 }
 
@@ -50,9 +55,16 @@ struct Waiter {
     grant: oneshot::Sender<Place>,
 }
 
+/// A right to a place, for one request at a time. Given back when it is dropped.
+#[derive(Debug)]
+pub struct Seat {
+    shared: Arc<Shared>,
+    agent: Agent,
+}
+
 /// A place. Whoever waits for it gets it when it is dropped.
 #[derive(Debug)]
-pub(super) struct Place {
+pub struct Place {
     shared: Arc<Shared>,
     host: Box<str>,
 }
@@ -69,17 +81,29 @@ impl Places {
         Self(Arc::new(Shared { room, state: Mutex::default() }))
     }
 
+    /// A right to a place, unless too many have one: one that is taken up, or waited for.
+    pub(super) fn seat(&self, agent: Agent) -> Result<Seat, Full> {
+        let Room { at_once, waiting, waiting_per_agent, .. } = self.0.room;
+        let mut state = self.0.state();
+        let of_agent = state.seats.get(&agent).copied().unwrap_or_default();
+        if state.seated >= at_once.saturating_add(waiting)
+            || of_agent >= at_once.saturating_add(waiting_per_agent)
+        {
+            return Err(Full);
+        }
+        state.seated += 1;
+        state.seats.insert(agent, of_agent + 1);
+        Ok(Seat { shared: Arc::clone(&self.0), agent })
+    }
+
     /// Waits for a place with a host.
-    pub(super) async fn take(&self, agent: Agent, host: &str) -> Result<Place, Full> {
-        let shared = &self.0;
+    pub(super) async fn take(&self, seat: &Seat, host: &str) -> Result<Place, Full> {
+        let (shared, agent) = (&self.0, seat.agent);
         let (grant, granted) = oneshot::channel();
         let (id, grants) = shared.enqueue(agent, host, grant);
         // A grant that nobody takes is dropped here, outside of the lock, and granted again.
         grants.into_iter().for_each(hand_over);
         let waiting = Waiting { shared, agent, id };
-        if shared.overfull(&waiting) {
-            return Err(Full);
-        }
         let place = granted.await.map_err(|_| Full);
         drop(waiting);
         place
@@ -99,7 +123,6 @@ impl Shared {
     ) -> (u64, Vec<(oneshot::Sender<Place>, Place)>) {
         let mut state = self.state();
         state.last_id += 1;
-        state.waiting += 1;
         let id = state.last_id;
         let queue = state.queues.entry(agent).or_default();
         queue.push_back(Waiter { id, host: host.into(), grant });
@@ -133,21 +156,11 @@ impl Shared {
         }
         grants
     }
-
-    /// Whether the last to come is one too many.
-    fn overfull(&self, waiting: &Waiting<'_>) -> bool {
-        let state = self.state();
-        let queue = state.queues.get(&waiting.agent);
-        let waits = queue.is_some_and(|queue| queue.iter().any(|one| one.id == waiting.id));
-        let of_agent = queue.map_or(0, VecDeque::len);
-        waits && (state.waiting > self.room.waiting || of_agent > self.room.waiting_per_agent)
-    }
 }
 
 impl State {
     /// One of an agent's has left its queue. `to_the_back`: its turn is over.
     fn after_leaving(&mut self, agent: Agent, to_the_back: bool) {
-        self.waiting -= 1;
         if self.queues.get(&agent).is_none_or(VecDeque::is_empty) {
             self.queues.remove(&agent);
             self.turns.retain(|one| *one != agent);
@@ -165,6 +178,19 @@ impl Drop for Waiting<'_> {
         queue.retain(|waiter| waiter.id != self.id);
         if queue.len() < before {
             state.after_leaving(self.agent, false);
+        }
+    }
+}
+
+impl Drop for Seat {
+    fn drop(&mut self) {
+        let mut state = self.shared.state();
+        state.seated -= 1;
+        if let Some(seats) = state.seats.get_mut(&self.agent) {
+            *seats -= 1;
+            if *seats == 0 {
+                state.seats.remove(&self.agent);
+            }
         }
     }
 }
@@ -205,8 +231,13 @@ mod tests {
         Places::new(Room { at_once, per_host, waiting, waiting_per_agent: 3 })
     }
 
+    async fn take(places: &Places, agent: u8, host: &str) -> Result<Place, Full> {
+        let seat = places.seat([agent; 32])?;
+        places.take(&seat, host).await
+    }
+
     async fn begun<'a>(places: &'a Places, agent: u8, host: &'a str) -> Take<'a> {
-        let mut take: Take<'_> = places.take([agent; 32], host).boxed();
+        let mut take: Take<'_> = take(places, agent, host).boxed();
         assert!(poll!(&mut take).is_pending(), "{agent} should wait for {host}");
         take
     }
@@ -214,7 +245,7 @@ mod tests {
     #[tokio::test]
     async fn agents_have_their_turns_however_many_each_of_them_sends() {
         let places = places(1, 9, 99);
-        let mut held = places.take([1; 32], "h").await.unwrap();
+        let mut held = take(&places, 1, "h").await.unwrap();
         let mut waiting = Vec::new();
         for agent in [1, 1, 1, 2, 2, 3] {
             waiting.push((agent, begun(&places, agent, "h").await));
@@ -239,37 +270,47 @@ mod tests {
     #[tokio::test]
     async fn who_waits_for_a_busy_host_does_not_hold_up_the_others() {
         let places = places(3, 1, 99);
-        let slow = places.take([1; 32], "slow").await.unwrap();
+        let slow = take(&places, 1, "slow").await.unwrap();
         let mut behind = begun(&places, 1, "slow").await;
-        let _free = places.take([1; 32], "free").await.unwrap();
+        let _free = take(&places, 1, "free").await.unwrap();
         drop(slow);
         assert!(poll!(&mut behind).is_ready());
     }
 
-    #[tokio::test]
-    async fn the_queue_ends_somewhere_for_all_and_for_one() {
+    #[test]
+    fn there_are_only_so_many_seats_for_all_and_for_one() {
         let places = places(1, 9, 4);
-        let held = places.take([1; 32], "h").await.unwrap();
+        let seat = |agent: u8| places.seat([agent; 32]);
+        let mut seats: Vec<Seat> = [1, 1, 1, 1].map(|agent| seat(agent).unwrap()).into();
+        assert_eq!(seat(1).err(), Some(Full), "one at once, and three who wait");
+        seats.push(seat(2).unwrap());
+        assert_eq!(seat(3).err(), Some(Full));
+        // Who gives up makes room.
+        drop(seats.pop());
+        seats.push(seat(3).unwrap());
+        drop(seats);
+        let state = places.0.state();
+        assert_eq!((state.seated, state.seats.len()), (0, 0));
+    }
+
+    #[tokio::test]
+    async fn who_has_a_seat_waits_and_leaves_nothing_behind() {
+        let places = places(1, 9, 4);
+        let held = take(&places, 1, "h").await.unwrap();
         let mut waiting = Vec::new();
-        for agent in [1, 1, 1] {
+        for agent in [1, 1, 1, 2] {
             waiting.push(begun(&places, agent, "h").await);
         }
-        assert_eq!(places.take([1; 32], "h").await.err(), Some(Full));
-        waiting.push(begun(&places, 2, "h").await);
-        assert_eq!(places.take([3; 32], "h").await.err(), Some(Full));
-        // Who gives up makes room.
-        drop(waiting.pop());
-        waiting.push(begun(&places, 3, "h").await);
         drop((held, waiting));
         let state = places.0.state();
-        assert_eq!((state.taken, state.waiting, state.hosts.len()), (0, 0, 0));
+        assert_eq!((state.taken, state.seated, state.hosts.len()), (0, 0, 0));
         assert!(state.turns.is_empty() && state.queues.is_empty());
     }
 
     #[tokio::test]
     async fn a_place_that_was_granted_to_somebody_who_has_gone_is_not_lost() {
         let places = places(1, 1, 9);
-        let held = places.take([1; 32], "h").await.unwrap();
+        let held = take(&places, 1, "h").await.unwrap();
         let gone = begun(&places, 2, "h").await;
         let mut next = begun(&places, 3, "h").await;
         drop(held);

@@ -18,7 +18,7 @@ use tokio_tungstenite::{
 use super::{
     Egress, Journey,
     address::WebUrl,
-    ask::{Agent, MAX_DECODED_BYTES},
+    ask::{Agent, MAX_DECODED_BYTES, Terms},
     connect::Stream,
     fault::{AskFault, EgressFault, Why},
     hop::HopJudge,
@@ -48,6 +48,8 @@ pub struct SnapshotAsk {
     pub authorization: Option<HeaderValue>,
     /// How much is taken of what comes back, in bytes.
     pub max_bytes: usize,
+    /// What was agreed before.
+    pub terms: Terms,
 }
 
 /// One message.
@@ -105,7 +107,7 @@ impl Egress {
         judge: &dyn HopJudge,
     ) -> Result<Snapshot, EgressFault> {
         let mut journey = Journey::default();
-        let heard = Box::pin(self.within(self.look(&ask, judge, &mut journey))).await;
+        let heard = Box::pin(self.within(&ask.terms, self.look(&ask, judge, &mut journey))).await;
         heard.map_err(|why| journey.ended(why))
     }
 
@@ -121,7 +123,7 @@ impl Egress {
             return Err(AskFault::Scheme(url.shown().into()).into());
         }
         let request = handshake(&url, ask.authorization.as_ref())?;
-        let line = self.line(ask.agent, &url, judge, journey).await?;
+        let line = self.line(ask.agent, &ask.terms, &url, judge, journey).await?;
         let limits = WebSocketConfig::default()
             .read_buffer_size(BUFFER_BYTES)
             .write_buffer_size(0)

@@ -6,7 +6,7 @@ pub(super) use self::looks::binary;
 use self::looks::{
     is_json, looks_like_markdown, starts, starts_html, starts_page, starts_svg, unprintable,
 };
-use super::{Unfit, language};
+use super::{Unfit, essence::known, language};
 
 /// The type that a body was declared to be.
 #[derive(Debug, Default)]
@@ -98,7 +98,10 @@ fn refused(essence: &str) -> Option<String> {
             "application",
             "pdf" | "zip" | "gzip" | "java-archive" | "wasm" | "x-tar" | "x-7z-compressed"
             | "x-executable" | "x-sharedlib" | "x-bzip2" | "x-xz" | "zstd" | "vnd.rar",
-        ) => Some(format!("a body of type {}", essence.chars().take(60).collect::<String>())),
+        ) => Some(match known(essence) {
+            Some(known) => format!("a body of type {known}"),
+            None => format!("a body of another type of {top}"),
+        }),
         _ => None,
     }
 }

@@ -124,7 +124,8 @@ impl Memory {
         }
         let texts = page.as_ref().map_or(0, |page| {
             let warnings: usize = page.filtered.warnings.iter().map(String::len).sum();
-            page.url.len() + page.content_type.len() + warnings
+            let redirected: usize = page.redirected.iter().map(String::len).sum();
+            page.url.len() + page.content_type.len() + warnings + redirected
         });
         let weight = OVERHEAD + texts as u64;
         if page.is_none() {
@@ -178,6 +179,7 @@ mod tests {
             content_type: "text/plain".to_owned(),
             content: Hash256::new(*blake3::hash(&body).as_bytes()),
             filtered: FilterReport::default(),
+            redirected: Vec::new(),
             expires_at,
             body,
         })

@@ -9,7 +9,7 @@
 
 use std::time::Duration;
 
-use http::{HeaderMap, header};
+use http::{HeaderMap, StatusCode, header};
 use weir_aggregates::nexus::State;
 use weir_events::{
     nexus::Pace,
@@ -33,12 +33,25 @@ pub struct Answered<'a> {
     pub status: u16,
     /// The headers.
     pub headers: &'a HeaderMap,
+    /// Those of the redirects that led to it: what they forbid is forbidden, too.
+    pub redirects: &'a [(StatusCode, HeaderMap)],
+    /// Whether it, or a redirect, set a cookie.
+    pub sets_cookie: bool,
     /// Whether the body was cut off.
     pub truncated: bool,
     /// Whether credentials went out with the request.
     pub authorized: bool,
     /// When it came.
     pub at: Timestamp,
+}
+
+impl<'a> Answered<'a> {
+    /// What it and the redirects say of being cached.
+    fn said(&self) -> impl Iterator<Item = (&'a HeaderMap, Control)> {
+        let redirects = self.redirects.iter().map(|(_, headers)| headers);
+        let headers = std::iter::once(self.headers).chain(redirects);
+        headers.map(|headers| (headers, Control::of(headers)))
+    }
 }
 
 /// Where in a cycle one is, in time.
@@ -99,22 +112,46 @@ pub fn plan(answered: &Answered<'_>, time: CycleTime, ttl: u32) -> Option<Plan> 
         ApiInteractionKind::RestPost => false,
         ApiInteractionKind::GraphQL | ApiInteractionKind::WebsocketSnap => return None,
     };
-    let control = Control::of(answered.headers);
-    if !is_final(answered.status) || control.no_store || control.no_cache {
+    let said: Vec<_> = answered.said().collect();
+    let forbids = |(headers, control): &(&HeaderMap, Control)| {
+        control.no_store || control.no_cache || varies_on_anything(headers)
+    };
+    if !is_final(answered.status) || said.iter().any(forbids) {
         return None;
     }
-    if varies_on_anything(answered.headers) {
+    // Where a redirect leads that is for the moment, nobody knows a moment later.
+    let fleeting = |(status, headers): &(StatusCode, HeaderMap)| {
+        !matches!(status.as_u16(), 301 | 308)
+            && freshness::remaining(headers, &Control::of(headers), false, answered.at).is_none()
+    };
+    if answered.redirects.iter().any(fleeting) {
         return None;
     }
-    let open = !control.private && !answered.headers.contains_key(header::SET_COOKIE);
-    let shared = read && open && !answered.truncated && !answered.authorized;
-    let left = freshness::remaining(answered.headers, &control, shared, answered.at);
-    let ttl = match left {
+    let private = answered.sets_cookie || said.iter().any(|(_, control)| control.private);
+    let shared = read && !private && !answered.truncated && !answered.authorized;
+    let left = said.iter().filter_map(|(headers, control)| {
+        freshness::remaining(headers, control, shared, answered.at)
+    });
+    let ttl = match left.min() {
         Some(left) => ttl.min(time.within(left)),
         None if read => ttl,
         None => 0,
     };
     (ttl > 0).then_some(Plan { ttl, shared })
+}
+
+/// Whether those who ask for the same at the same time may all be given one answer, also where nobody
+/// who comes later may.
+#[must_use]
+pub fn is_shareable(answered: &Answered<'_>) -> bool {
+    let read =
+        answered.interaction == ApiInteractionKind::RestGet && answered.method != HttpMethod::Post;
+    let own = answered.sets_cookie || answered.truncated || answered.authorized;
+    let mut said = answered.said();
+    read && !own
+        && said.all(|(headers, control)| {
+            !control.private && !control.no_store && !varies_on_anything(headers)
+        })
 }
 
 /// Whether a status is an answer for longer than the moment. A part of a page is not: none was asked
@@ -125,7 +162,8 @@ const fn is_final(status: u16) -> bool {
 
 fn varies_on_anything(headers: &HeaderMap) -> bool {
     let mut vary = headers.get_all(header::VARY).iter();
-    vary.any(|value| value.to_str().is_ok_and(|names| names.split(',').any(|n| n.trim() == "*")))
+    // What cannot be read may mean anything.
+    vary.any(|value| value.to_str().map_or(true, |names| names.split(',').any(|n| n.trim() == "*")))
 }
 
 #[cfg(test)]
@@ -152,6 +190,8 @@ mod tests {
             interaction: ApiInteractionKind::RestGet,
             status: 200,
             headers,
+            redirects: &[],
+            sets_cookie: false,
             truncated: false,
             authorized: false,
             at: Timestamp::from_micros(1_795_824_000_000_000),
@@ -175,8 +215,6 @@ mod tests {
             (&[("pragma", "no-cache")], None),
             (&[("cache-control", "private")], Some((4, false))),
             (&[("cache-control", "private=\"x\"")], Some((4, false))),
-            (&[("set-cookie", "a=b")], Some((4, false))),
-            (&[("cache-control", "public"), ("set-cookie", "a=b")], Some((4, false))),
             (&[("cache-control", "max-age=0")], None),
             (&[("cache-control", "max-age=0, must-revalidate")], None),
             (&[("expires", "0")], None),
@@ -207,11 +245,12 @@ mod tests {
     }
 
     #[test]
-    fn what_was_cut_off_or_asked_for_with_credentials_is_nobody_elses() {
+    fn what_was_cut_off_or_has_a_cookie_or_credentials_is_nobody_elses() {
         let headers = headers(&[("cache-control", "public, max-age=1000")]);
         for answered in [
             Answered { truncated: true, ..got(&headers) },
             Answered { authorized: true, ..got(&headers) },
+            Answered { sets_cookie: true, ..got(&headers) },
         ] {
             assert!(!plan(&answered, HALF, TTL).unwrap().shared);
         }
@@ -232,6 +271,67 @@ mod tests {
         assert_eq!(post(&[("cache-control", "public")], rest), None);
         assert_eq!(post(&[fresh], ApiInteractionKind::GraphQL), None);
         assert_eq!(post(&[fresh], ApiInteractionKind::WebsocketSnap), None);
+    }
+
+    #[test]
+    fn who_asks_at_the_same_time_is_given_what_is_not_meant_for_one() {
+        let plain = headers(&[]);
+        for status in [200, 429, 500, 503] {
+            assert!(is_shareable(&Answered { status, ..got(&plain) }), "{status}");
+        }
+        for (pairs, wanted) in [
+            (("cache-control", "max-age=0"), true),
+            (("cache-control", "no-store"), false),
+            (("cache-control", "private"), false),
+            (("vary", "*"), false),
+        ] {
+            assert_eq!(is_shareable(&got(&headers(&[pairs]))), wanted, "{pairs:?}");
+        }
+        for answered in [
+            Answered { truncated: true, ..got(&plain) },
+            Answered { authorized: true, ..got(&plain) },
+            Answered { sets_cookie: true, ..got(&plain) },
+            Answered { interaction: ApiInteractionKind::RestPost, ..got(&plain) },
+        ] {
+            assert!(!is_shareable(&answered), "{answered:?}");
+        }
+    }
+
+    #[test]
+    fn what_a_redirect_forbids_is_forbidden_of_the_page_it_leads_to() {
+        let page = headers(&[("cache-control", "public, max-age=1000000")]);
+        for (pairs, wanted) in [
+            (&[][..], Some((4, true))),
+            (&[("cache-control", "private")], Some((4, false))),
+            (&[("cache-control", "max-age=384")], Some((2, true))),
+            (&[("cache-control", "no-store")], None),
+            (&[("pragma", "no-cache")], None),
+            (&[("vary", "*")], None),
+        ] {
+            let permanent = |pairs| (StatusCode::MOVED_PERMANENTLY, headers(pairs));
+            let redirects = [permanent(&[]), permanent(pairs)];
+            let answered = Answered { redirects: &redirects, ..got(&page) };
+            let planned = plan(&answered, HALF, TTL).map(|plan| (plan.ttl, plan.shared));
+            assert_eq!(planned, wanted, "{pairs:?}");
+        }
+        for (status, pairs, wanted) in [
+            (302, &[][..], None),
+            (303, &[("cache-control", "public")], None),
+            (307, &[("cache-control", "max-age=384")], Some(2)),
+            (308, &[], Some(4)),
+        ] {
+            let redirects = [(StatusCode::from_u16(status).unwrap(), headers(pairs))];
+            let answered = Answered { redirects: &redirects, ..got(&page) };
+            let planned = plan(&answered, HALF, TTL).map(|plan| plan.ttl);
+            assert_eq!(planned, wanted, "{status}");
+        }
+    }
+
+    #[test]
+    fn what_it_varies_on_is_anything_where_it_cannot_be_read() {
+        let mut odd = HeaderMap::new();
+        odd.insert("vary", HeaderValue::from_bytes(b"\xff").unwrap());
+        assert_eq!(plan(&got(&odd), HALF, TTL), None);
     }
 
     proptest! {

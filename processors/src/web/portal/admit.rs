@@ -4,11 +4,10 @@ use std::sync::Arc;
 
 use weir_aggregates::{
     mint::{self, Account},
-    web::gateway::{Admission, BackOff, Command, Gateway, Hit, Refusal},
+    web::gateway::{Admission, BackOff, Command, Gateway, Hit, MAX_BACK_OFF, Refusal},
 };
 use weir_events::{
     mint::stream as account_stream,
-    stream::StreamName,
     web::{
         Asked, Event, WebRequestCompleted, WebRequestSubmitted, agent_stream,
         content::ContentFilter,
@@ -21,6 +20,7 @@ use weir_log::idempotency::CommandKey;
 
 use super::{
     Portal,
+    fetch::Wanted,
     gateway::{internal, of_door},
     record::{Recorded, admission_key},
 };
@@ -45,6 +45,8 @@ pub(super) struct Submission {
     pub(super) url: Arc<WebUrl>,
     /// Whether a human lets it through.
     pub(super) approved: bool,
+    /// What it waits for with others, where it does.
+    pub(super) wanted: Option<Wanted>,
     pub(super) caller: Caller,
 }
 
@@ -70,7 +72,7 @@ impl Portal {
         let Asked { agent, cycle, request, .. } = submission.asked;
         let stream = agent_stream(&agent, cycle).map_err(internal)?;
         let account = account_stream(&agent.to_string()).map_err(internal)?;
-        let carried = self.carried(&agent, cycle, &stream).await?;
+        let carried = self.carried(&agent, cycle).await?;
         let admission = Box::new(Admission { carried, ..admission });
         let reserve = mint::Command::Reserve {
             account: agent.to_string(),
@@ -118,21 +120,37 @@ impl Portal {
         }
     }
 
-    /// The pause that the cycle before left over, where this one has not begun.
+    /// The pause that the cycles before left over: the refusals of this one say nothing of it. After a
+    /// while there is none left, however late the outside asked for it.
     pub(super) async fn carried(
         &self,
         agent: &AgentId,
         cycle: u64,
-        stream: &StreamName,
     ) -> Result<BackOff, PortalError> {
-        let door = &self.parts().door;
-        let (state, _) = door.known::<Gateway>(stream, false).await.map_err(of_door)?;
-        let Some(before) = cycle.checked_sub(1).filter(|_| !state.has_begun()) else {
-            return Ok(BackOff::default());
-        };
-        let before = agent_stream(agent, before).map_err(internal)?;
-        Ok(door.load::<Gateway>(&before).await.map_err(of_door)?.0.back_off())
+        let parts = self.parts();
+        let state = parts.nexus.state().await.map_err(of_door)?;
+        let settings = &parts.settings;
+        let late = settings
+            .tick
+            .map_or(u128::MAX, |tick| settings.timeout.as_nanos().div_ceil(tick.as_nanos().max(1)));
+        let longest = u64::try_from(late).unwrap_or(u64::MAX).saturating_add(MAX_BACK_OFF + 1);
+        let per_cycle = state.schedule().map_or(1, |schedule| schedule.ticks_per_cycle).max(1);
+        let n_back = cycles_back(state.ticks_into_cycle(parts.door.now()), per_cycle, longest);
+        let mut carried = BackOff::default();
+        for n in (1..=n_back).rev() {
+            let Some(before) = cycle.checked_sub(n) else { continue };
+            let stream = agent_stream(agent, before).map_err(internal)?;
+            let (state, _) = parts.door.load::<Gateway>(&stream).await.map_err(of_door)?;
+            carried = carried.before(&state);
+        }
+        Ok(carried)
     }
+}
+
+/// How many cycles one looks back for a pause that is not over, `into` ticks after the last one.
+fn cycles_back(into: u64, per_cycle: u32, longest: u64) -> u64 {
+    let Some(left) = longest.checked_sub(into) else { return 0 };
+    (left / u64::from(per_cycle) + 1).min(MAX_BACK_OFF + 1)
 }
 
 fn pair_once(submission: &Submission) -> Once<'_, Gateway> {
@@ -179,5 +197,27 @@ pub(super) fn response(done: &WebRequestCompleted, content: &[u8]) -> PortalResp
         filtered: done.filtered.clone(),
         cached: done.cached,
         cost: done.cost,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_looks_back_as_far_as_a_pause_may_reach() {
+        // Of 17 ticks, and an answer that took ten.
+        for (into, per_cycle, cycles) in [
+            (0, 256, 1),
+            (27, 256, 1),
+            (28, 256, 0),
+            (0, 10, 3),
+            (7, 10, 3),
+            (8, 10, 2),
+            (0, 1, 17),
+        ] {
+            assert_eq!(cycles_back(into, per_cycle, 27), cycles, "{into} {per_cycle}");
+        }
+        assert_eq!(cycles_back(5, 1, u64::MAX), 17, "and no further");
     }
 }

@@ -174,7 +174,7 @@ impl Portal {
         };
         let stream = agent_stream(agent, cycle).map_err(internal)?;
         let (state, _) = self.parts().door.load::<Gateway>(&stream).await.map_err(of_door)?;
-        let knock = Knock { carried: self.carried(agent, cycle, &stream).await?, ..knock };
+        let knock = Knock { carried: self.carried(agent, cycle).await?, ..knock };
         Ok(vec![
             Step { gate: Gate::Agent, said: known },
             of_epoch(&knock),
@@ -217,19 +217,21 @@ impl Portal {
         }
         let key = pages::key(url.as_str(), knock.method, &[]);
         let variant = pages::variant(&ContentFilter::default());
-        Ok(self.parts().pages.lookup(&key, &variant, agent, cycle).await?.is_some())
+        let found = self.parts().pages.lookup(&key, &variant, agent, cycle).await?;
+        Ok(found.is_some_and(|found| self.may_show(agent, &ContentFilter::default(), &found)))
     }
 
     /// What can be said of where the host stands without asking anybody.
     fn address(&self, url: &WebUrl) -> Said {
         // The rules have had their word.
         let any = |_: &Hop<'_>| Ok(Pass::ThisPort);
-        match self.parts().egress.check(url.as_str(), &any) {
-            Err(why) => Said::Refuses(self.error(why)),
-            Ok(url) if url.literal().is_some() => {
+        let egress = &self.parts().egress;
+        match egress.check(url, &any).and_then(|()| egress.welcome(url.host())) {
+            Err(why) => Said::Refuses(self.not_yet(why)),
+            Ok(()) if url.literal().is_some() => {
                 Said::Passes("the address is one that may be reached".to_owned())
             }
-            Ok(url) => {
+            Ok(()) => {
                 let host = url.host();
                 Said::Later(format!(
                     "what `{host}` resolves to is judged when it is asked, and so is every redirect"

@@ -1,22 +1,27 @@
 //! What the outside gives, in the words of the gateway.
 
-use std::time::Duration;
+use std::{
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
 
 use bytes::Bytes;
-use http::{HeaderMap, HeaderName, HeaderValue, Method, header::CONTENT_TYPE};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header::CONTENT_TYPE};
 use serde_json::json;
 use weir_events::{
     timestamp::Timestamp,
-    web::request::{ApiInteractionKind, ErrorClass, HttpMethod, PortalError},
+    web::request::{AgentId, ApiInteractionKind, ErrorClass, HttpMethod, PortalError},
 };
 
-use super::{Portal, admit::Submission};
+use super::{Portal, admit::Submission, rendering::Renderings};
 use crate::{
     chain::chain,
     outbound::web::{
-        ask::{self, PageAsk},
+        address::WebUrl,
+        ask::{self, PageAsk, Terms},
         fault::{EgressFault, Why},
         hop::{Hop, HopJudge, HopRefusal, Pass},
+        places::{Place, Seat},
         snapshot::{Ended, Frame, Snapshot, SnapshotAsk},
     },
     web::pages::{self, Answered, CycleTime, Plan},
@@ -29,9 +34,17 @@ pub(super) struct Page {
     pub(super) content_type: Option<String>,
     pub(super) body: Bytes,
     pub(super) hosts: Vec<String>,
+    /// The origins that redirects led to, in order.
+    pub(super) redirected: Vec<String>,
     headers: HeaderMap,
+    redirects: Vec<(StatusCode, HeaderMap)>,
+    sets_cookie: bool,
     truncated: bool,
     at: Timestamp,
+    /// What was made of it.
+    pub(super) renderings: Renderings,
+    /// The place it takes up, until it is filtered.
+    place: Mutex<Option<Arc<Place>>>,
 }
 
 /// Why there is none.
@@ -50,6 +63,16 @@ impl Trouble {
 }
 
 impl Page {
+    /// Whether all who want it at the same time may be given it.
+    pub(super) fn is_shareable(&self, method: HttpMethod, interaction: ApiInteractionKind) -> bool {
+        pages::is_shareable(&self.answered(method, interaction))
+    }
+
+    /// Has the next page fetched.
+    pub(super) fn make_room(&self) {
+        drop(self.place.lock().unwrap_or_else(PoisonError::into_inner).take());
+    }
+
     /// How long others, or the one who asked, may be shown it.
     pub(super) fn plan(
         &self,
@@ -57,16 +80,21 @@ impl Page {
         interaction: ApiInteractionKind,
         (time, ttl): (CycleTime, u32),
     ) -> Option<Plan> {
-        let answered = Answered {
+        pages::plan(&self.answered(method, interaction), time, ttl)
+    }
+
+    fn answered(&self, method: HttpMethod, interaction: ApiInteractionKind) -> Answered<'_> {
+        Answered {
             method,
             interaction,
             status: self.status,
             headers: &self.headers,
+            redirects: &self.redirects,
+            sets_cookie: self.sets_cookie,
             truncated: self.truncated,
             authorized: false,
             at: self.at,
-        };
-        pages::plan(&answered, time, ttl)
+        }
     }
 }
 
@@ -84,7 +112,11 @@ impl<J: HopJudge> HopJudge for Judge<J> {
 
 impl Portal {
     /// Asks the outside.
-    pub(super) async fn outside(&self, submission: &Submission) -> Result<Page, Trouble> {
+    pub(super) async fn outside(
+        &self,
+        submission: &Submission,
+        terms: Terms,
+    ) -> Result<Page, Trouble> {
         let egress = &self.parts().egress;
         let judge = Judge { rules: self.parts().rules.hops(), approved: submission.approved };
         let agent = *submission.asked.agent.as_bytes();
@@ -98,7 +130,7 @@ impl Portal {
                 Trouble::nothing_left(PortalError::InvalidRequest(words))
             })?;
             let url = submission.url.as_str().to_owned();
-            let ask = SnapshotAsk { agent, url, text, authorization: None, max_bytes };
+            let ask = SnapshotAsk { agent, url, text, authorization: None, max_bytes, terms };
             let heard = egress.snapshot(ask, &judge).await;
             return heard
                 .map(|heard| snapped(heard, self.parts().door.now()))
@@ -116,19 +148,49 @@ impl Portal {
             authorization: None,
             body,
             max_decoded_bytes: max_bytes,
+            terms,
         };
         let fetched = egress.fetch(ask, &judge).await;
         fetched.map(|read| page(read, self.parts().door.now())).map_err(|fault| self.trouble(fault))
     }
 
     fn trouble(&self, fault: EgressFault) -> Trouble {
-        let EgressFault { why, contacted, .. } = fault;
+        let EgressFault { why, contacted, asked, .. } = fault;
         let hosts: Vec<String> = contacted.into_iter().map(String::from).collect();
         let error = self.error(why);
-        // Who was not refused was tried, and a name that cannot be resolved is a failure like another
-        // (ruling A16); only what was refused before a packet left costs nothing.
-        let tried = matches!(error.class(), ErrorClass::Internal);
+        // A name that cannot be resolved is a failure like another (ruling A16). What was refused before
+        // a packet left costs nothing, nor does what never got past the queue here.
+        let tried = asked && matches!(error.class(), ErrorClass::Internal);
         Trouble { left: tried || !hosts.is_empty(), error, hosts }
+    }
+
+    /// Whether an address may be left for, as far as no packet tells.
+    pub(super) fn reachable(&self, url: &WebUrl, approved: bool) -> Result<(), PortalError> {
+        let judge = Judge { rules: self.parts().rules.hops(), approved };
+        self.parts().egress.check(url, &judge).map_err(|why| self.error(why))
+    }
+
+    /// A seat for a request that is about to leave; its agent is told to come again where there is
+    /// none, or the host has asked to be left alone.
+    pub(super) fn seat(&self, agent: &AgentId, url: &WebUrl) -> Result<Seat, PortalError> {
+        self.parts().egress.seat(*agent.as_bytes(), url).map_err(|why| self.not_yet(why))
+    }
+
+    /// What an agent is told before it is admitted: it may come again.
+    pub(super) fn not_yet(&self, why: Why) -> PortalError {
+        match why {
+            Why::Busy => PortalError::RateLimited { retry_ticks: 1 },
+            Why::BackingOff { until, .. } => {
+                PortalError::RateLimited { retry_ticks: self.ticks_until(until) }
+            }
+            why => self.error(why),
+        }
+    }
+
+    /// The time of a request is up.
+    pub(super) fn timeout(&self) -> PortalError {
+        let total = self.parts().settings.timeout;
+        PortalError::Timeout(u64::try_from(total.as_millis()).unwrap_or(u64::MAX))
     }
 
     /// What an agent is told. No message tells what a name resolves to.
@@ -148,9 +210,9 @@ impl Portal {
                 PortalError::TooManyRedirects(u32::try_from(max).unwrap_or(u32::MAX))
             }
             Why::Timeout { ms } => PortalError::Timeout(ms),
-            Why::Busy => PortalError::RateLimited { retry_ticks: 1 },
-            Why::BackingOff { until, .. } => {
-                PortalError::RateLimited { retry_ticks: self.ticks_until(until) }
+            // The end of a request is its end: only another one may come again.
+            Why::Busy | Why::BackingOff { .. } => {
+                PortalError::FetchFailed(format!("{reason}; ask again later, with a new id"))
             }
             Why::Url { .. }
             | Why::Location { .. }
@@ -194,12 +256,26 @@ fn page(page: ask::Page, at: Timestamp) -> Page {
     Page {
         status: page.status.as_u16(),
         content_type: page.content_type().map(str::to_owned),
+        redirected: origins(page.hops.get(1..).unwrap_or_default()),
         hosts: page.contacted.into_iter().map(String::from).collect(),
         headers: page.headers,
+        redirects: page.redirects,
+        sets_cookie: page.sets_cookie,
         truncated: page.truncated,
         at,
+        renderings: Renderings::default(),
+        place: Mutex::new(page.place),
         body: page.body,
     }
+}
+
+/// The origins of addresses, in order, one that follows itself once.
+fn origins(hops: &[String]) -> Vec<String> {
+    // What was asked is an address: none is left out.
+    let mut origins: Vec<String> =
+        hops.iter().filter_map(|hop| Some(WebUrl::parse(hop).ok()?.origin())).collect();
+    origins.dedup();
+    origins
 }
 
 /// What was heard at a websocket, as a document.
@@ -226,8 +302,13 @@ fn snapped(snapshot: Snapshot, at: Timestamp) -> Page {
         content_type: Some("application/json".to_owned()),
         body: Bytes::from(body),
         hosts: vec![snapshot.host.into()],
+        redirected: Vec::new(),
         headers: HeaderMap::from_iter([(CONTENT_TYPE, json)]),
+        redirects: Vec::new(),
+        sets_cookie: false,
         truncated: false,
         at,
+        renderings: Renderings::default(),
+        place: Mutex::default(),
     }
 }

@@ -7,18 +7,19 @@ use weir_events::web::{
     Asked,
     approval::{Said, WebApprovalRequested},
     content::ContentFilter,
-    request::{ApiInteractionKind, Hash256, HttpMethod, PortalError, PortalRequest},
+    request::{AgentId, ApiInteractionKind, Hash256, HttpMethod, PortalError, PortalRequest},
     rule::Action,
 };
 
 use super::{
     Portal, Stop,
     admit::{Submission, hit_of},
+    fetch::Wanted,
     gateway::{internal, of_door},
 };
 use crate::{
     caller::Caller,
-    outbound::web::address::WebUrl,
+    outbound::web::{address::WebUrl, places::Seat},
     web::{
         approvals::{self, AskFault},
         graphql,
@@ -26,14 +27,20 @@ use crate::{
     },
 };
 
+/// A request that is about to be judged.
+pub(super) struct Read {
+    pub(super) submission: Submission,
+    pub(super) admission: Admission,
+    /// What the cache has.
+    pub(super) hit: Option<Arc<Cached>>,
+    /// Its seat, where it is to leave.
+    pub(super) seat: Option<Arc<Seat>>,
+}
+
 impl Portal {
     /// Checks signature and shape, and gathers what the judgement needs: nothing of this waits for
     /// the outside.
-    pub(super) async fn read(
-        &self,
-        request: PortalRequest,
-        caller: &Caller,
-    ) -> Result<(Submission, Admission, Option<Arc<Cached>>), Stop> {
+    pub(super) async fn read(&self, request: PortalRequest, caller: &Caller) -> Result<Read, Stop> {
         let parts = self.parts();
         let moment = parts.nexus.now().await.map_err(of_door)?;
         let canonical = parts.agents.verify(&request, moment.tick).await?;
@@ -65,16 +72,28 @@ impl Portal {
         if matches!(ban, Some(PortalError::DomainBlocked { .. })) {
             let asked = approvals::of(&request, &url).map_err(internal)?;
             if parts.approvals.allows(&asked).await.map_err(of_door)? {
-                (ban, approval) = (self.unfit(&request, &url, &filter), Some(asked));
+                (ban, approval) = (self.unfit(&request, &url, &filter, true), Some(asked));
             }
         }
+        // Who is let through alone goes alone.
+        let headers = || request.headers.as_map().clone().into_iter().collect();
+        let wanted = (interaction == ApiInteractionKind::RestGet && approval.is_none())
+            .then(|| Wanted { key, headers: headers() });
         let cacheable = interaction == ApiInteractionKind::RestGet
             || interaction == ApiInteractionKind::RestPost;
         let hit = if ban.is_none() && cacheable {
-            parts.pages.lookup(&key, &variant, &request.agent, moment.cycle).await?
+            let found = parts.pages.lookup(&key, &variant, &request.agent, moment.cycle).await?;
+            found.filter(|found| self.may_show(&request.agent, &filter, found))
         } else {
             None
         };
+        let mut seat = None;
+        if ban.is_none() && hit.is_none() && !self.is_under_way(wanted.as_ref()) {
+            match self.seat(&request.agent, &url) {
+                Ok(found) => seat = Some(Arc::new(found)),
+                Err(error) => ban = Some(error),
+            }
+        }
         let admission = Admission {
             asked: asked.clone(),
             interaction,
@@ -98,9 +117,22 @@ impl Portal {
             variant,
             url: Arc::new(url),
             approved: approval.is_some(),
+            wanted,
             caller: caller.clone(),
         };
-        Ok((submission, admission, hit))
+        Ok(Read { submission, admission, hit, seat })
+    }
+
+    /// Whether what redirects led to may be asked, and shown like this, still.
+    pub(super) fn may_show(&self, agent: &AgentId, filter: &ContentFilter, found: &Cached) -> bool {
+        let rules = &self.parts().rules;
+        rules.all_allowed(&found.redirected)
+            && (filter.strip_code_blocks || rules.all_keep_code(agent, &found.redirected).is_ok())
+    }
+
+    /// Whether somebody has the same fetched already.
+    fn is_under_way(&self, wanted: Option<&Wanted>) -> bool {
+        wanted.is_some_and(|wanted| self.inner.fetches.is_under_way(wanted))
     }
 
     /// Why the address may not be asked, or not like this.
@@ -119,16 +151,21 @@ impl Portal {
             let (domain, reason) = (url.host().to_owned(), verdict.reason);
             return Some(PortalError::DomainBlocked { domain, reason });
         }
-        self.unfit(request, url, filter)
+        self.unfit(request, url, filter, false)
     }
 
-    /// Why the page may not be given out like this.
+    /// Why the address is not reached whatever the rules say, or the page may not be given out like
+    /// this.
     fn unfit(
         &self,
         request: &PortalRequest,
         url: &WebUrl,
         filter: &ContentFilter,
+        approved: bool,
     ) -> Option<PortalError> {
+        if let Err(error) = self.reachable(url, approved) {
+            return Some(error);
+        }
         let rules = &self.parts().rules;
         if filter.strip_code_blocks || rules.may_keep_code(Some(&request.agent), url) {
             return None;
@@ -156,6 +193,8 @@ impl Portal {
                 return Err(PortalError::InvalidRequest(words.to_owned()));
             }
         };
+        // What lies inside is not reached whatever a human says.
+        self.reachable(&url, true)?;
         let approval = approvals::of(&request, &url).map_err(internal)?;
         let said = Said::by(&request);
         let asked = WebApprovalRequested {

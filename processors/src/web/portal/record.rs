@@ -61,6 +61,7 @@ impl Recorded {
                     code: *code,
                     error: error.clone(),
                     message: reason.clone(),
+                    retry_ticks: None,
                 }))
             }
             _ => None,

@@ -3,17 +3,17 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
+use tokio::time::Instant;
 use weir_aggregates::{
     mint::{self, Account},
-    web::gateway::{Answer, Command, Failure, Gateway, Refusal},
+    web::gateway::{Answer, BackOff, Command, Failure, Gateway, Refusal},
 };
 use weir_events::{
     mint::stream as account_stream,
     web::{
         Asked, Event, WebCacheStored, WebRequestCompleted, WebRequestSubmitted, agent_stream,
         cache_stream,
-        content::FilterReport,
-        request::{AgentId, ApiInteractionKind, Hash256, HttpMethod, PortalError},
+        request::{Hash256, PortalError},
     },
 };
 
@@ -23,107 +23,62 @@ use super::{
     gateway::{internal, of_door},
     outside::{Page, Trouble},
     record::{Recorded, settlement_key},
+    rendering::{Made, Rendering},
 };
 use crate::{
     door::{Once, Pair, Paired},
-    web::{
-        filter::{Filtered, filter},
-        pages::{CycleTime, Plan},
-    },
+    outbound::web::{ask::Terms, places::Seat},
+    web::pages::CycleTime,
 };
 
 /// What a request has come to.
 pub(super) type Ended = Result<(Arc<WebRequestCompleted>, Bytes), PortalError>;
 
-/// What a fetch is known by: whoever wants the same at the same time waits for it.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) struct Wanted {
-    key: Hash256,
-    /// The headers that may have the outside answer otherwise.
-    headers: Vec<(String, String)>,
-}
-
-/// What the outside gave, and for whom it was asked.
-#[derive(Debug, Clone)]
-pub(super) struct Fetched {
-    by: (AgentId, Hash256),
-    outcome: Result<Arc<Page>, Arc<Trouble>>,
-}
-
 /// A page as its agent gets it.
 struct Rendered {
-    status: u16,
-    content: Bytes,
-    content_type: String,
-    filtered: FilterReport,
-    title: Option<String>,
-    /// Whether another request had fetched it.
-    cached: bool,
-    hosts: Vec<String>,
-    plan: Option<Plan>,
+    page: Arc<Page>,
+    rendering: Rendering,
+    /// The same, as all have it who want it.
+    made: Arc<Made>,
+    /// Whether it was fetched for this request.
+    mine: bool,
 }
 
 impl Portal {
-    /// All of it. Whatever happens, the request is settled, or left to be settled as failed.
+    /// All of it, in the time that a request has from its admission on. Whatever happens, the request
+    /// is settled, or left to be settled as failed.
     pub(super) async fn work(
         self,
         submission: Submission,
         submitted: WebRequestSubmitted,
+        seat: Option<Arc<Seat>>,
     ) -> Ended {
-        let fetched = self.fetched(&submission).await;
+        let until = Instant::now() + self.parts().settings.timeout;
+        let fetched = self.fetched(&submission, Terms { seat, until: Some(until) }).await;
         let Asked { agent, request, .. } = submission.asked;
         let mine = fetched.by == (agent, request);
-        let rendered = match &fetched.outcome {
-            Ok(page) => self.rendered(&submission, page, mine).await,
+        let failure = |error, left: bool, hosts: &[String]| {
+            // Where the outcome is shared, nothing left for this one.
+            let hosts = if mine { hosts.to_vec() } else { Vec::new() };
+            Failure { request, error, left: left && mine, hosts }
+        };
+        let page = match fetched.outcome {
+            Ok(page) => page,
             Err(trouble) => {
-                let (left, hosts) = if mine {
-                    (trouble.left, trouble.hosts.clone())
-                } else {
-                    // The outcome is shared, and nothing left for this one.
-                    (false, Vec::new())
-                };
-                Err(Failure { request, error: trouble.error.clone(), left, hosts })
+                let Trouble { error, left, hosts } = &*trouble;
+                return self.failed(&submission, failure(error.clone(), *left, hosts)).await;
             }
         };
+        let rendered = self.rendered(&submission, &page, until).await;
+        if mine {
+            page.make_room();
+        }
         match rendered {
-            Ok(rendered) => self.answered(&submission, &submitted, rendered).await,
-            Err(failure) => self.failed(&submission, failure).await,
-        }
-    }
-
-    async fn fetched(&self, submission: &Submission) -> Fetched {
-        let Asked { agent, request, .. } = submission.asked;
-        let alone = self.clone().fetch(submission.clone());
-        if submission.interaction != ApiInteractionKind::RestGet {
-            return alone.await;
-        }
-        let headers = submission.request.headers.as_map().clone().into_iter().collect();
-        let wanted = Wanted { key: submission.key, headers };
-        let portal = self.clone();
-        let joined = self.inner.fetches.join(wanted, || portal.fetch(submission.clone())).await;
-        match joined {
-            Ok(fetched) => {
-                let shared = match &fetched.outcome {
-                    Ok(page) => self.is_everybodys(page, submission).await,
-                    Err(_) => true,
-                };
-                // What was meant for another one's eyes only is asked for again.
-                if fetched.by == (agent, request) || shared { fetched } else { alone.await }
+            Ok((rendering, made)) => {
+                let rendered = Rendered { page, rendering, made, mine };
+                self.answered(&submission, &submitted, rendered).await
             }
-            Err(given_up) => Fetched {
-                by: (agent, request),
-                outcome: Err(Arc::new(Trouble::nothing_left(internal(given_up)))),
-            },
-        }
-    }
-
-    /// Whether whoever asks for the same may be given it.
-    async fn is_everybodys(&self, page: &Page, submission: &Submission) -> bool {
-        match self.keeping().await {
-            Ok(keeping) => page
-                .plan(submission.asked.method, submission.interaction, keeping)
-                .is_some_and(|plan| plan.shared),
-            Err(_) => false,
+            Err(error) => self.failed(&submission, failure(error, true, &page.hosts)).await,
         }
     }
 
@@ -134,62 +89,6 @@ impl Portal {
         Ok((CycleTime::of(&state, parts.door.now()), parts.pages.settings().ttl))
     }
 
-    async fn fetch(self, submission: Submission) -> Fetched {
-        let Asked { agent, request, .. } = submission.asked;
-        let outcome = self.outside(&submission).await.map(Arc::new).map_err(Arc::new);
-        Fetched { by: (agent, request), outcome }
-    }
-
-    /// The page without its code, and how long it may be kept.
-    async fn rendered(
-        &self,
-        submission: &Submission,
-        page: &Arc<Page>,
-        mine: bool,
-    ) -> Result<Rendered, Failure> {
-        let request = submission.asked.request;
-        let hosts = if mine { page.hosts.clone() } else { Vec::new() };
-        let failure = |error| Failure { request, error, left: mine, hosts: hosts.clone() };
-        let filtered = if submission.asked.method == HttpMethod::Head || page.body.is_empty() {
-            let content_type = page.content_type.clone().unwrap_or_default();
-            (Bytes::new(), content_type, FilterReport::default(), None)
-        } else {
-            let Filtered { content, content_type, report, title, .. } =
-                self.filter(submission, page).await.map_err(failure)?;
-            (Bytes::from(content), content_type.to_owned(), report, title)
-        };
-        let (content, content_type, filtered, title) = filtered;
-        let keeping = self.keeping().await.map_err(failure)?;
-        let plan = page.plan(submission.asked.method, submission.interaction, keeping);
-        Ok(Rendered {
-            status: page.status,
-            title,
-            content,
-            content_type,
-            filtered,
-            cached: !mine,
-            hosts,
-            plan,
-        })
-    }
-
-    /// It is work for processors: not on the threads that everybody waits on, and not too much of it.
-    async fn filter(
-        &self,
-        submission: &Submission,
-        page: &Arc<Page>,
-    ) -> Result<Filtered, PortalError> {
-        let permit = Arc::clone(&self.inner.filtering).acquire_owned().await.map_err(internal)?;
-        let (page, wanted) = (Arc::clone(page), submission.filter);
-        let caps = self.parts().settings.caps;
-        let filtered = tokio::task::spawn_blocking(move || {
-            let _permit = permit;
-            filter(&page.body, page.content_type.as_deref(), &wanted, caps)
-        });
-        let filtered = filtered.await.map_err(internal)?;
-        filtered.map_err(|unfit| PortalError::FetchFailed(unfit.to_string()))
-    }
-
     async fn answered(
         &self,
         submission: &Submission,
@@ -198,41 +97,55 @@ impl Portal {
     ) -> Ended {
         let pages = &self.parts().pages;
         let Asked { request, cycle, agent, method, .. } = submission.asked;
-        let content = pages.keep(&rendered.content).await?;
+        let Rendered { page, rendering, made, mine } = rendered;
+        let Rendering { content: bytes, content_type, filtered } = rendering;
+        let content = pages.keep(&bytes).await?;
+        let asks_for_a_pause = mine && matches!(page.status, 429 | 503);
+        let carried =
+            if asks_for_a_pause { self.carried(&agent, cycle).await? } else { BackOff::default() };
         let answer = Answer {
             request,
-            status: rendered.status,
-            content_type: rendered.content_type.clone(),
+            status: page.status,
+            content_type: content_type.clone(),
             content,
-            content_size: u64::try_from(rendered.content.len()).unwrap_or(u64::MAX),
-            cached: rendered.cached,
-            filtered: rendered.filtered.clone(),
-            hosts: rendered.hosts,
+            content_size: u64::try_from(bytes.len()).unwrap_or(u64::MAX),
+            cached: !mine,
+            variant: submission.variant,
+            filtered: filtered.clone(),
+            hosts: if mine { page.hosts.clone() } else { Vec::new() },
+            tick: self.parts().nexus.now().await.map_err(of_door)?.tick,
+            carried,
         };
         let cost = answer.cost(submitted);
-        let stored = rendered.plan.map(|plan| WebCacheStored {
+        let plan = page.plan(method, submission.interaction, self.keeping().await?);
+        // Of those who wait for one page, one stores it.
+        let stored = plan.filter(|_| made.claim()).map(|plan| WebCacheStored {
             key: submission.key,
             variant: submission.variant,
-            owner: (!plan.shared).then_some(agent),
+            // What a human let one agent see is that agent's (A29).
+            owner: (!plan.shared || submission.approved).then_some(agent),
             url: submission.url.as_str().to_owned(),
             method,
-            status: rendered.status,
-            content_type: rendered.content_type,
+            status: page.status,
+            content_type,
             content,
             content_size: answer.content_size,
-            filtered: rendered.filtered,
-            title: rendered.title,
+            filtered,
+            title: None,
             request,
             cycle,
             ttl: plan.ttl,
+            redirected: page.redirected.clone(),
         });
         let facts: Vec<Event> = stored.clone().map(Event::from).into_iter().collect();
         let command = Command::Complete(Box::new(answer), self.parts().settings.tax);
-        let done = self.settle(submission, &command, cost.spark, &facts).await?;
-        if let Some(stored) = &stored {
-            pages.remember(stored, rendered.content.clone());
+        let done = self.settle(submission, &command, cost.spark, &facts).await;
+        match (&stored, &done) {
+            (Some(stored), Ok(_)) => pages.remember(stored, bytes.clone()),
+            (Some(_), Err(_)) => made.give_back(),
+            (None, _) => {}
         }
-        done.map(|done| (Arc::new(done), rendered.content)).ok_or_else(settled_otherwise)
+        done?.map(|done| (Arc::new(done), bytes)).ok_or_else(settled_otherwise)
     }
 
     async fn failed(&self, submission: &Submission, failure: Failure) -> Ended {

@@ -132,10 +132,17 @@ async fn touch(used: &[(Identity, i64, i64)], tx: &mut PgConnection) -> Result<(
 const UPSERT: &str = "
     INSERT INTO cache (key, variant, owner, url, host, method, status, content, content_size,
         content_type, filter_report, title, request, created_at, expires_at, n_hits, used_at,
-        position)
-    SELECT * FROM unnest($1::bytea[], $2::bytea[], $3::text[], $4::text[], $5::text[], $6::text[],
+        position, redirected)
+    SELECT key, variant, owner, url, host, method, status, content, content_size, content_type,
+        filter_report, title, request, created_at, expires_at, n_hits, used_at, position,
+        string_to_array(redirected, E'\\n')
+    FROM unnest($1::bytea[], $2::bytea[], $3::text[], $4::text[], $5::text[], $6::text[],
         $7::integer[], $8::bytea[], $9::bigint[], $10::text[], $11::bytea[], $12::text[],
-        $13::bytea[], $14::bigint[], $15::bigint[], $16::bigint[], $17::bigint[], $18::bigint[])
+        $13::bytea[], $14::bigint[], $15::bigint[], $16::bigint[], $17::bigint[], $18::bigint[],
+        $19::text[])
+        AS page (key, variant, owner, url, host, method, status, content, content_size,
+        content_type, filter_report, title, request, created_at, expires_at, n_hits, used_at,
+        position, redirected)
     ON CONFLICT (key, variant, coalesce(owner, '')) DO UPDATE SET
         url = excluded.url, host = excluded.host, method = excluded.method,
         status = excluded.status, content = excluded.content,
@@ -143,7 +150,7 @@ const UPSERT: &str = "
         filter_report = excluded.filter_report, title = excluded.title,
         request = excluded.request, created_at = excluded.created_at,
         expires_at = excluded.expires_at, n_hits = excluded.n_hits, used_at = excluded.used_at,
-        position = excluded.position";
+        position = excluded.position, redirected = excluded.redirected";
 
 async fn upsert(pages: &[(Box<Page>, i64, i64)], tx: &mut PgConnection) -> Result<(), ApplyFault> {
     fn column<'a, T>(
@@ -172,6 +179,7 @@ async fn upsert(pages: &[(Box<Page>, i64, i64)], tx: &mut PgConnection) -> Resul
         .bind(pages.iter().map(|(_, n_hits, _)| *n_hits).collect::<Vec<_>>())
         .bind(pages.iter().map(|(.., used_at)| *used_at).collect::<Vec<_>>())
         .bind(pages.iter().map(|(page, ..)| page.position).collect::<Vec<_>>())
+        .bind(column(pages, |it| it.redirected.join("\n")))
         .execute(tx)
         .await?;
     Ok(())

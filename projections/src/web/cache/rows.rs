@@ -41,6 +41,8 @@ pub struct CacheRow {
     pub filtered: FilterReport,
     /// What the page is called.
     pub title: Option<String>,
+    /// The origins that redirects led to on the way.
+    pub redirected: Vec<String>,
     /// The request that fetched it.
     pub request: Hash256,
     /// The cycle it was stored in.
@@ -55,7 +57,7 @@ pub struct CacheRow {
 
 const COLUMNS: &str = "SELECT key, variant, owner, url, host, method, status, content, \
     content_size, content_type, filter_report, title, request, created_at, expires_at, n_hits, \
-    position FROM portal.cache WHERE ";
+    position, redirected FROM portal.cache WHERE ";
 
 /// Which renderings to list. Empty lists them all.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -98,7 +100,7 @@ pub async fn list(
 
 const FIND: &str = "
     SELECT key, variant, owner, url, host, method, status, content, content_size, content_type,
-        filter_report, title, request, created_at, expires_at, n_hits, position
+        filter_report, title, request, created_at, expires_at, n_hits, position, redirected
     FROM portal.cache
     WHERE key = $1 AND variant = $2 AND coalesce(owner, '') IN ('', $3) ORDER BY position DESC";
 
@@ -213,6 +215,7 @@ fn from_row(row: &PgRow) -> Result<CacheRow, sqlx::Error> {
         content_type: row.try_get("content_type")?,
         filtered: unpacked(row, "filter_report", "FilterReport")?,
         title: row.try_get("title")?,
+        redirected: row.try_get("redirected")?,
         request: hash(row, "request")?,
         created_at: unsigned(row, "created_at")?,
         expires_at: unsigned(row, "expires_at")?,

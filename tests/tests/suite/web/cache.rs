@@ -292,7 +292,8 @@ async fn words_are_found_in_cached_pages_that_one_may_see_and_that_hold_no_code(
     let last = stage.append(&events).await;
     stage.reached(last).await;
     let found = |words: &'static str, agent: Option<AgentId>, cycle| async move {
-        let rows = content::search(database, words, agent.as_ref(), cycle, 10).await.expect("rows");
+        let rows =
+            content::search(database, words, agent.as_ref(), cycle, 10, 0).await.expect("rows");
         let mut pages: Vec<_> =
             rows.iter().map(|row| (row.url.clone(), row.snippet.clone())).collect();
         pages.sort();

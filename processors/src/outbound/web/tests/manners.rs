@@ -99,6 +99,19 @@ async fn a_queue_that_is_full_says_so_at_once() {
     assert_eq!((class(&fault.why), fault.contacted.len()), ("busy", 0));
 }
 
+/// Pages that wait for their turn to be filtered would pile up otherwise.
+#[tokio::test]
+async fn a_page_takes_its_place_up_for_as_long_as_it_is_kept() {
+    let settings =
+        Settings { total: Duration::from_millis(300), at_once: 1, ..Settings::default() };
+    let world = World::with(settings, |_| page("", "the page"));
+    let kept = world.egress.fetch(PageAsk::get([1; 32], "http://a.example/"), &anything).await;
+    let fault = world.get("http://b.example/").await.unwrap_err();
+    assert_eq!(class(&fault.why), "timeout");
+    drop(kept.unwrap());
+    world.get("http://b.example/").await.unwrap();
+}
+
 #[tokio::test]
 async fn the_deadline_covers_waiting_and_bodies_that_never_end() {
     let settings =
@@ -106,10 +119,13 @@ async fn the_deadline_covers_waiting_and_bodies_that_never_end() {
     let (world, gate) = gated(settings);
     let fault = world.get("http://a.example/").await.unwrap_err();
     assert_eq!(fault.to_string(), "it took longer than 300 ms");
+    assert!(fault.asked);
     assert_eq!(fault.contacted.len(), 1);
-    let place = world.egress.0.places.take([2; 32], "b.example").await.unwrap();
+    let seat = world.egress.0.places.seat([2; 32]).unwrap();
+    let place = world.egress.0.places.take(&seat, "b.example").await.unwrap();
     let fault = world.get("http://c.example/").await.unwrap_err();
     assert_eq!((class(&fault.why), fault.contacted.len()), ("timeout", 0));
+    assert!(!fault.asked, "it has waited here, and nothing has left");
     // All places are given back.
     gate.open();
     drop(place);

@@ -10,7 +10,8 @@ use crate::{
     clock::SystemClock,
     outbound::web::{
         Egress, Settings,
-        ask::PageAsk,
+        address::WebUrl,
+        ask::{PageAsk, Terms},
         hop::{Hop, Pass},
         snapshot::{Frame, SnapshotAsk},
     },
@@ -112,7 +113,14 @@ async fn a_websocket_over_tls_is_held_to_its_name_too() {
     let look = async |url: &str| {
         let url = url.to_owned();
         let text = Some("hello".to_owned());
-        let ask = SnapshotAsk { agent: [1; 32], url, text, authorization: None, max_bytes: 99 };
+        let ask = SnapshotAsk {
+            agent: [1; 32],
+            url,
+            text,
+            authorization: None,
+            max_bytes: 99,
+            terms: Terms::default(),
+        };
         world.egress.snapshot(ask, &anything).await
     };
     let found = look("wss://pinned.example/").await.unwrap();
@@ -165,8 +173,8 @@ async fn the_way_out_works_over_a_real_network() {
         assert_eq!((class(&fault.why), fault.contacted.len()), ("inside", 0), "{host}");
     }
     assert_eq!(server.asked().len(), 3);
-    assert!(closed.check("http://docs-ok.example:80/", &anything).is_ok());
-    assert!(closed.check("http://10.0.0.1/", &anything).is_err());
+    assert!(closed.check(&WebUrl::parse("http://docs-ok.example:80/").unwrap(), &anything).is_ok());
+    assert!(closed.check(&WebUrl::parse("http://10.0.0.1/").unwrap(), &anything).is_err());
 }
 
 type Tls = rustls::StreamOwned<rustls::ServerConnection, std::net::TcpStream>;

@@ -4,7 +4,7 @@
 use std::net::{IpAddr, SocketAddr};
 
 use super::world::{PUBLIC, World, anything, class, page, redirect};
-use crate::outbound::web::snapshot::SnapshotAsk;
+use crate::outbound::web::{ask::Terms, snapshot::SnapshotAsk};
 
 struct Row {
     verdict: String,
@@ -51,8 +51,14 @@ fn as_websocket(url: &str) -> Option<String> {
 }
 
 async fn look(world: &World, url: String) -> Result<(), crate::outbound::web::fault::EgressFault> {
-    let ask =
-        SnapshotAsk { agent: [1; 32], url, text: None, authorization: None, max_bytes: 1_000 };
+    let ask = SnapshotAsk {
+        agent: [1; 32],
+        url,
+        text: None,
+        authorization: None,
+        max_bytes: 1_000,
+        terms: Terms::default(),
+    };
     world.egress.snapshot(ask, &anything).await.map(drop)
 }
 

@@ -4,6 +4,7 @@ use tokio_tungstenite::tungstenite::{Message, WebSocket, accept};
 
 use super::world::{World, anything, class};
 use crate::outbound::web::{
+    ask::Terms,
     fault::EgressFault,
     snapshot::{Ended, Frame, MAX_TEXT_BYTES, Snapshot, SnapshotAsk},
 };
@@ -23,6 +24,7 @@ fn ask(text: Option<&str>, max_bytes: usize) -> SnapshotAsk {
         text: text.map(str::to_owned),
         authorization: None,
         max_bytes,
+        terms: Terms::default(),
     }
 }
 

@@ -106,18 +106,23 @@ impl World {
     }
 
     pub(super) async fn get(&self, url: &str) -> Result<Page, EgressFault> {
-        self.egress.fetch(PageAsk::get([1; 32], url), &anything).await
+        left(self.egress.fetch(PageAsk::get([1; 32], url), &anything).await)
     }
 
     pub(super) async fn post(&self, url: &str, body: &'static str) -> Result<Page, EgressFault> {
         let ask =
             PageAsk { method: Method::POST, body: Some(body.into()), ..PageAsk::get([1; 32], url) };
-        self.egress.fetch(ask, &anything).await
+        left(self.egress.fetch(ask, &anything).await)
     }
 
     pub(super) fn asked(&self) -> Vec<Seen> {
         self.seen.lock().unwrap().clone()
     }
+}
+
+/// A page that does not take its place up any longer.
+fn left(page: Result<Page, EgressFault>) -> Result<Page, EgressFault> {
+    page.map(|page| Page { place: None, ..page })
 }
 
 pub(super) fn allowing(ranges: &[&str]) -> Settings {

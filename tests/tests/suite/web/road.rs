@@ -1,0 +1,444 @@
+//! What happens on the road of a request: who is shown what was fetched for whom, who waits for whom,
+//! what a request costs that did not leave, and how long a pause is.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use weir_events::web::request::HttpMethod;
+use weir_tests::{
+    agent::Agent,
+    deadline,
+    outside::{Outside, Page},
+    weir::{Answer, Client, Part, Place, Weir},
+};
+
+/// A running Weir whose gateway reaches the test's own website, with a driven clock, in epoch 40.
+struct Road {
+    outside: Outside,
+    weir: Weir,
+    _place: Place,
+}
+
+impl Road {
+    /// With many requests in a tick, and more settings of the gateway.
+    async fn start(more: &str) -> Self {
+        let nexus = "nexus: {clock: driven, ticks_per_cycle: 100}\n";
+        Self::under(nexus, "allow", more).await
+    }
+
+    /// The same, under a clock, and with another answer to what no rule names.
+    async fn under(nexus: &str, default: &str, more: &str) -> Self {
+        let outside = Outside::start().await;
+        let setting = format!(
+            "{nexus}web: {{allow_private: [127.0.0.0/8], ports: [80, 443, {}], \
+             default_action: {default}, requests_per_tick: 1000{more}}}\n",
+            outside.port
+        );
+        let place = Place::on_a_test_database().await.setting(&setting);
+        let weir = place.start(Part::Up).await;
+        let body = json!({"epoch": 40, "reason": "a test"});
+        weir.client.post("/api/nexus/epoch", &body).await.has(200);
+        Self { outside, weir, _place: place }
+    }
+
+    fn admin(&self) -> &Client {
+        &self.weir.client
+    }
+
+    /// An agent with spark.
+    async fn agent(&self, name: &str) -> Agent {
+        Agent::with_spark(self.admin(), name, 1_000).await
+    }
+
+    /// An address of the website.
+    fn at(&self, path: &str) -> String {
+        format!("{}{path}", self.outside.url)
+    }
+
+    /// Moves the clock on, and answers the tick.
+    async fn tick(&self, ticks: u64) -> u64 {
+        let body = json!({"ticks": ticks});
+        let now = self.admin().post("/api/nexus/ticks", &body).await.expect(200).json();
+        now["tick"].as_u64().expect("a tick")
+    }
+
+    /// The tick it is.
+    async fn now(&self) -> u64 {
+        let now = self.admin().get("/api/nexus").await.expect(200).json();
+        now["tick"].as_u64().expect("a tick")
+    }
+
+    /// All events of a kind.
+    async fn events(&self, kind: &str) -> Vec<Value> {
+        let path = format!("/api/events?kind={kind}&limit=1000");
+        let answer = self.admin().get(&path).await.expect(200);
+        answer.json()["events"].as_array().expect("events").clone()
+    }
+
+    /// Has a rule about a host hold.
+    async fn rule(&self, pattern: &str, action: &str) {
+        let rule = json!({"pattern": pattern, "action": action, "category": "test",
+            "reason": "a test"});
+        let set = self.admin().send("PUT", "/api/web/rules", &[], Some(&rule)).await;
+        assert!(set.expect("an answer").status < 300);
+    }
+
+    /// Has agents keep the code of a host, as two persons want it.
+    async fn waive_code(&self, pattern: &str) {
+        let waiver = json!({"permits": "code", "pattern": pattern, "owner": "team blue",
+            "reason": "its authors agree", "days": 7});
+        let person = async |name: &str| {
+            let (_, secret) = self.admin().issue(name, &["web:read", "web:write"]).await;
+            self.admin().with_token(Some(&secret))
+        };
+        let path = "/api/web/waivers";
+        let asks = person(&format!("asks for {pattern}")).await;
+        let asked = asks.post(path, &waiver).await.expect(201).json();
+        let id = asked["id"].as_str().expect("its id");
+        let grants = person(&format!("grants {pattern}")).await;
+        grants.post(&format!("{path}/{id}/grant"), &json!({})).await.has(204);
+    }
+
+    /// The addresses of the pages that an agent finds words in.
+    async fn found(&self, agent: &Agent, words: &str) -> Vec<String> {
+        let head = self.admin().get("/api/nexus").await.position();
+        let words = words.replace(' ', "+");
+        let path = format!("/api/web/search?q={words}&agent={}&min_position={head}", agent.id);
+        let found = self.admin().get(&path).await.expect(200).json();
+        let pages = found["pages"].as_array().expect("pages");
+        pages.iter().map(|page| page["url"].as_str().expect("a URL").to_owned()).collect()
+    }
+
+    /// Waits until the website was asked for something so often.
+    async fn asked(&self, path: &str, times: usize) {
+        deadline::until("it has left", async || {
+            let n = self.outside.asked(path);
+            if n == times { Ok(()) } else { Err(n) }
+        })
+        .await;
+    }
+
+    /// Waits until so many requests are admitted.
+    async fn admitted(&self, n: usize) {
+        deadline::until("they are admitted", async || {
+            let found = self.events("WebRequestSubmitted").await.len();
+            if found == n { Ok(()) } else { Err(found) }
+        })
+        .await;
+    }
+}
+
+/// A redirect that is for good.
+fn moved(to: &str) -> Page {
+    Page { status: 301, ..Page::redirect(to) }
+}
+
+fn code(answer: &Answer) -> (u16, String) {
+    let code = answer.json()["code"].as_str().unwrap_or_default().to_owned();
+    (answer.status, code)
+}
+
+fn refused(status: u16, code: &str) -> (u16, String) {
+    (status, code.to_owned())
+}
+
+/// A session of one agent was once everybody's page.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_page_that_sets_a_cookie_is_shown_to_nobody_else() {
+    let road = Road::start("").await;
+    let (ann, bob) = (road.agent("ann").await, road.agent("bob").await);
+    let session = || Page::html("<p>You are signed in.</p>").with("set-cookie", "sid=1");
+    road.outside.put("/session", session());
+    road.outside.put("/login", moved("/welcome").with("set-cookie", "sid=2"));
+    road.outside.put("/fresh", Page::html("<p>News.</p>").with("pragma", "no-cache"));
+    let now = road.tick(1).await;
+    for (path, page) in [("/session", "/session"), ("/login", "/welcome")] {
+        let url = road.at(path);
+        ann.get(&format!("ann {path}"), &url, now).await.has(200);
+        let bobs = bob.get(&format!("bob {path}"), &url, now).await.expect(200).json();
+        assert_eq!((&bobs["cached"], road.outside.asked(page)), (&json!(false), 2), "{path}");
+        let again = ann.get(&format!("again {path}"), &url, now).await.expect(200).json();
+        assert_eq!((&again["cached"], road.outside.asked(page)), (&json!(true), 2), "her own");
+    }
+    for seed in ["first", "second"] {
+        ann.get(seed, &road.at("/fresh"), now).await.has(200);
+    }
+    assert_eq!(road.outside.asked("/fresh"), 2, "it is not to be cached");
+    // Nor is it shown to who waits for the same at the same time.
+    road.outside.put("/both", session());
+    let gate = road.outside.hold();
+    let url = road.at("/both");
+    let release = async {
+        road.asked("/both", 1).await;
+        road.admitted(8).await;
+        gate.add_permits(10);
+    };
+    let (anns, bobs, ()) =
+        tokio::join!(ann.get("both", &url, now), bob.get("both", &url, now), release);
+    for answer in [anns, bobs] {
+        assert_eq!(answer.expect(200).json()["cached"], false);
+    }
+    assert_eq!(road.outside.asked("/both"), 2);
+    road.weir.stop().await;
+}
+
+/// What was fetched once is rendered once, stored once, and a hit for all who waited; also a failure.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_waits_for_the_same_shares_an_answer_of_any_status() {
+    let road = Road::start(", timeout: 1m").await;
+    road.outside.put("/broken", Page { status: 500, ..Page::html("<p>It broke.</p>") });
+    let mut agents = Vec::new();
+    for n in 0..20 {
+        agents.push(road.agent(&format!("agent {n}")).await);
+    }
+    let now = road.tick(1).await;
+    let mut n_before = 0;
+    for (path, n_stored) in [("/broken", 0), ("/whole", 1)] {
+        let gate = road.outside.hold();
+        let url = road.at(path);
+        let asks = agents.iter().map(|agent| agent.get(path, &url, now));
+        let release = async {
+            road.admitted(n_before + 20).await;
+            gate.add_permits(100);
+        };
+        let (answers, ()) = tokio::join!(futures_util::future::join_all(asks), release);
+        let mut n_cached = 0;
+        for answer in answers {
+            n_cached += usize::from(answer.expect(200).json()["cached"] == true);
+        }
+        assert_eq!((road.outside.asked(path), n_cached), (1, 19), "{path}");
+        assert_eq!(road.events("WebCacheStored").await.len(), n_stored, "{path}");
+        n_before += 20;
+        assert_eq!(road.events("WebCacheHit").await.len(), n_before / 20 * 19, "{path}");
+    }
+    road.weir.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_finds_the_queue_full_may_come_again_under_the_same_id() {
+    let road = Road::start(", at_once: 1, timeout: 1m").await;
+    let ann = road.agent("ann").await;
+    let now = road.tick(1).await;
+    let gate = road.outside.hold();
+    let urls: Vec<String> = (0..40).map(|n| road.at(&format!("/{n}"))).collect();
+    let asks = urls.iter().map(|url| ann.get(url, url, now));
+    let release = async {
+        // One is under way, and 32 wait.
+        road.admitted(33).await;
+        deadline::until("the others are refused", async || {
+            let n = road.events("WebRequestBlocked").await.len();
+            if n == 7 { Ok(()) } else { Err(n) }
+        })
+        .await;
+        gate.add_permits(1_000);
+    };
+    let (answers, ()) = tokio::join!(futures_util::future::join_all(asks), release);
+    let full: Vec<usize> = (0..40).filter(|n| answers[*n].status != 200).collect();
+    assert_eq!(full.len(), 7);
+    let spent = ann.account(road.admin()).await;
+    assert_eq!(spent, (1_000 - 33 * 3, 0), "nothing is reserved for who is refused");
+    for n in full {
+        assert_eq!(code(&answers[n]), refused(429, "portal_rate"));
+        ann.get(&urls[n], &urls[n], now).await.has(200);
+    }
+    assert_eq!(road.outside.n_asked(), 40);
+    road.weir.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_host_that_wants_to_be_left_alone_is_not_reserved_for() {
+    let road = Road::under("nexus: {tick: 1h}\n", "allow", "").await;
+    let (ann, bob) = (road.agent("ann").await, road.agent("bob").await);
+    let busy = Page { status: 503, ..Page::html("<p>Not now.</p>") };
+    road.outside.put("/busy", busy.with("retry-after", "3000"));
+    let now = road.now().await;
+    ann.get("cached", &road.at("/a"), now).await.has(200);
+    ann.get("busy", &road.at("/busy"), now).await.has(200);
+    let early = bob.get("early", &road.at("/b"), now).await;
+    assert_eq!(code(&early), refused(429, "portal_rate"));
+    assert_eq!(early.header("retry-after"), Some("3600"), "a tick is an hour");
+    assert_eq!(bob.account(road.admin()).await, (1_000, 0));
+    assert_eq!(road.events("WebRequestSubmitted").await.len(), 2);
+    // What is cached is answered: nothing leaves for it.
+    let cached = bob.get("hit", &road.at("/a"), now).await.expect(200).json();
+    assert_eq!(cached["cached"], true);
+    road.weir.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn headers_that_may_have_a_page_otherwise_have_it_cached_by_itself() {
+    let road = Road::start("").await;
+    let ann = road.agent("ann").await;
+    let now = road.tick(1).await;
+    let url = road.at("/a");
+    let mut cached = Vec::new();
+    for (seed, language) in [("1", "en"), ("2", "de"), ("3", "en"), ("4", "de")] {
+        let mut asks = ann.asks(seed, &url, now);
+        asks.headers = [("accept-language", language)].into();
+        cached.push(ann.send(asks).await.expect(200).json()["cached"].clone());
+    }
+    assert_eq!(cached, [false, false, true, true]);
+    assert_eq!(road.outside.asked("/a"), 2);
+    road.weir.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_answer_to_a_post_is_its_senders_own_if_it_says_for_how_long() {
+    let road = Road::start("").await;
+    let (ann, bob) = (road.agent("ann").await, road.agent("bob").await);
+    let fresh = Page::html("<p>The sum is four.</p>").with("cache-control", "max-age=100000");
+    road.outside.put("/fresh", fresh);
+    let now = road.tick(1).await;
+    let post = |agent: &Agent, seed: &str, path: &str| {
+        let mut asks = agent.asks(seed, &road.at(path), now);
+        asks.method = HttpMethod::Post;
+        asks.body = Some(b"2 and 2".to_vec().into());
+        asks.headers = [("content-type", "text/plain")].into();
+        asks
+    };
+    for (path, wanted) in [("/fresh", [false, true, false]), ("/silent", [false, false, false])] {
+        let mut cached = Vec::new();
+        for (n, agent) in [&ann, &ann, &bob].into_iter().enumerate() {
+            let asks = post(agent, &format!("{path} {n}"), path);
+            cached.push(agent.send(asks).await.expect(200).json()["cached"] == true);
+        }
+        assert_eq!(cached, wanted, "{path}");
+    }
+    road.weir.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn code_is_kept_by_a_waiver_for_every_host_on_the_way() {
+    let road = Road::start("").await;
+    let ann = road.agent("ann").await;
+    let there = road.outside.also_at("127.0.0.2").await;
+    let code_page = Page::html("<p>Read this.</p><pre>fn main() { step(); }</pre>");
+    road.outside.put("/code", code_page);
+    road.outside.put("/moved", Page::redirect(&format!("{there}/code")));
+    let now = road.tick(1).await;
+    let asks = |seed: &str, path: &str| {
+        let mut asks = ann.asks(seed, &road.at(path), now);
+        asks.filter.strip_code_blocks = false;
+        asks
+    };
+    let answer = ann.send(asks("without", "/code")).await;
+    assert_eq!(code(&answer), refused(403, "portal_denied"));
+    assert_eq!(road.outside.n_asked(), 0);
+    road.waive_code("127.0.0.1").await;
+    let page = ann.send(asks("with", "/code")).await.expect(200).json();
+    assert!(page["content"].as_str().expect("text").contains("step()"), "{page}");
+    // Another host is another matter.
+    let answer = ann.send(asks("moved", "/moved")).await;
+    assert_eq!(code(&answer), refused(403, "portal_denied"));
+    assert!(answer.json()["detail"].as_str().expect("words").contains(&there), "{answer:?}");
+    road.waive_code("127.0.0.2").await;
+    let page = ann.send(asks("both", "/moved")).await.expect(200).json();
+    assert!(page["content"].as_str().expect("text").contains("step()"), "{page}");
+    // Nobody is shown it who did not ask for it like this.
+    let page = ann.get("plain", &road.at("/moved"), now).await.expect(200).json();
+    assert!(!page["content"].as_str().expect("text").contains("step()"), "{page}");
+    road.weir.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_blocked_by_now_is_neither_shown_nor_found() {
+    let road = Road::start("").await;
+    let (ann, bob) = (road.agent("ann").await, road.agent("bob").await);
+    let there = road.outside.also_at("127.0.0.2").await;
+    road.outside.put("/moved", moved(&format!("{there}/there")));
+    let now = road.tick(1).await;
+    ann.get("first", &road.at("/moved"), now).await.has(200);
+    let hit = bob.get("hit", &road.at("/moved"), now).await.expect(200).json();
+    assert_eq!(hit["cached"], true);
+    assert_eq!(road.found(&bob, "page there").await, [road.at("/moved")]);
+    road.rule("127.0.0.2", "block").await;
+    let answer = bob.get("blocked", &road.at("/moved"), now).await;
+    assert_eq!(code(&answer), refused(403, "portal_domain_blocked"));
+    assert!(road.found(&bob, "page there").await.is_empty());
+    road.rule("127.0.0.2", "allow").await;
+    assert_eq!(road.found(&bob, "page there").await.len(), 1);
+    road.rule("127.0.0.1", "block").await;
+    let answer = bob.get("all", &road.at("/moved"), now).await;
+    assert_eq!(code(&answer), refused(403, "portal_domain_blocked"));
+    assert!(road.found(&bob, "page there").await.is_empty());
+    road.weir.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_a_human_let_one_agent_see_stays_with_that_agent() {
+    let nexus = "nexus: {clock: driven, ticks_per_cycle: 100}\n";
+    let road = Road::under(nexus, "block", "").await;
+    let (ann, bob) = (road.agent("ann").await, road.agent("bob").await);
+    let now = road.tick(1).await;
+    let url = road.at("/wanted");
+    let asks = ann.sign(ann.asks("ask", &url, now));
+    let asks = serde_json::to_value(asks).expect("JSON");
+    let asked = ann.client.post("/api/web/approvals", &asks).await.expect(202).json();
+    let approval = asked["approval"].as_str().expect("an approval");
+    let allow = json!({"word": "allow", "reason": "looked at it", "seconds": 3600});
+    let path = format!("/api/web/approvals/{approval}/answer");
+    road.admin().post(&path, &allow).await.has(200);
+    ann.get("hers", &url, now).await.has(200);
+    let again = ann.get("again", &url, now).await.expect(200).json();
+    assert_eq!((&again["cached"], road.outside.n_asked()), (&json!(true), 1));
+    // Once the host is open to all, bob fetches for himself, and for all.
+    road.rule("127.0.0.1", "allow").await;
+    let bobs = bob.get("his", &url, now).await.expect(200).json();
+    assert_eq!((&bobs["cached"], road.outside.n_asked()), (&json!(false), 2));
+    // What lies inside is not reached whatever a human says, so no human is asked.
+    let inside = ann.sign(ann.asks("inside", "http://10.0.0.1/", now));
+    let inside = serde_json::to_value(inside).expect("JSON");
+    let answer = ann.client.post("/api/web/approvals", &inside).await;
+    assert_eq!(code(&answer), refused(403, "portal_domain_blocked"));
+    road.weir.stop().await;
+}
+
+/// The first refusal of a new cycle once ended the pause, and the next pause began at one tick.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_pause_outlives_its_cycle_and_the_next_one_is_longer() {
+    let nexus = "nexus: {clock: driven, ticks_per_cycle: 5}\n";
+    let road = Road::under(nexus, "allow", "").await;
+    let ann = road.agent("ann").await;
+    let busy = Page { status: 429, ..Page::html("<p>Too many requests for today.</p>") };
+    road.outside.put("/busy", busy);
+    let mut now = road.tick(1).await;
+    for (n, pause) in [(2, 1), (3, 2), (4, 4), (5, 8), (6, 16), (7, 16)] {
+        // Each time another host, for hosts are left alone by the clock on the wall.
+        let there = road.outside.also_at(&format!("127.0.0.{n}")).await;
+        let page = ann.get(&format!("busy {n}"), &format!("{there}/busy"), now).await;
+        assert_eq!(page.expect(200).json()["status"], 429);
+        for early in 0..=pause {
+            for turn in ["first", "second"] {
+                let seed = format!("early {n} {early} {turn}");
+                let answer = ann.get(&seed, &road.at("/a"), now).await;
+                assert_eq!(code(&answer), refused(429, "portal_rate"), "{seed}");
+            }
+            now = road.tick(1).await;
+        }
+    }
+    ann.get("late", &road.at("/a"), now).await.has(200);
+    road.weir.stop().await;
+}
+
+/// Between the judgement and the work nobody once looked after a request but the one who had sent it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn whoever_hangs_up_the_request_goes_on() {
+    let road = Road::start("").await;
+    let ann = road.agent("ann").await;
+    let now = road.tick(1).await;
+    for n in 0..60 {
+        let url = road.at(&format!("/{n}"));
+        let asking = ann.get(&url, &url, now);
+        drop(tokio::time::timeout(Duration::from_millis(n), asking).await);
+    }
+    // One that waits for its answer is admitted after all of them.
+    ann.get("last", &road.at("/last"), now).await.has(200);
+    deadline::until("all are answered", async || {
+        let admitted = road.events("WebRequestSubmitted").await.len();
+        let answered = road.events("WebRequestCompleted").await.len();
+        if admitted == answered { Ok(()) } else { Err((admitted, answered)) }
+    })
+    .await;
+    assert!(road.events("WebRequestFailed").await.is_empty());
+    road.weir.stop().await;
+}
