@@ -243,7 +243,7 @@ impl Rules {
     pub fn all_keep_code(&self, agent: &AgentId, origins: &[String]) -> Result<(), PortalError> {
         for origin in origins {
             let url = WebUrl::parse(origin);
-            if !url.is_ok_and(|url| self.may_keep_code(agent, &url)) {
+            if !url.is_ok_and(|url| self.may_keep_code(Some(agent), &url)) {
                 let words = format!(
                     "a redirect leads to {origin}, and `strip_code_blocks: false` needs a waiver for \
                      that, too"

@@ -123,6 +123,7 @@ fn done(agent: AgentId, nth: usize) -> Event {
         filtered: FilterReport { code_blocks_removed: 3, ..FilterReport::default() },
         hosts: Vec::new(),
         back_off: None,
+        paused_at: None,
     }
     .into()
 }

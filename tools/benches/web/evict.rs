@@ -163,5 +163,6 @@ fn page(nth: usize, cycle: u64) -> WebCacheStored {
         request: key,
         cycle,
         ttl: 1,
+        redirected: Vec::new(),
     }
 }

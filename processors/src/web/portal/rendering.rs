@@ -27,6 +27,7 @@ pub(super) struct Rendering {
     pub(super) content: Bytes,
     pub(super) content_type: String,
     pub(super) filtered: FilterReport,
+    pub(super) title: Option<String>,
 }
 
 /// The renderings of one page, each made once, and stored once.
@@ -86,12 +87,12 @@ impl Portal {
             // What a server calls a body that nobody reads is not passed on as it stands.
             let content_type = essence::shown(page.content_type.as_deref()).to_owned();
             let (content, filtered) = (Bytes::new(), FilterReport::default());
-            return Ok(Rendering { content, content_type, filtered });
+            return Ok(Rendering { content, content_type, filtered, title: None });
         }
-        let Filtered { content, content_type, report, .. } =
+        let Filtered { content, content_type, report, title, .. } =
             self.filter(submission.filter, page).await?;
         let (content, content_type) = (Bytes::from(content), content_type.to_owned());
-        Ok(Rendering { content, content_type, filtered: report })
+        Ok(Rendering { content, content_type, filtered: report, title })
     }
 
     /// It is work for processors: not on the threads that everybody waits on, and not too much of it.

@@ -98,7 +98,7 @@ impl Portal {
         let pages = &self.parts().pages;
         let Asked { request, cycle, agent, method, .. } = submission.asked;
         let Rendered { page, rendering, made, mine } = rendered;
-        let Rendering { content: bytes, content_type, filtered } = rendering;
+        let Rendering { content: bytes, content_type, filtered, title } = rendering;
         let content = pages.keep(&bytes).await?;
         let asks_for_a_pause = mine && matches!(page.status, 429 | 503);
         let carried =
@@ -131,7 +131,7 @@ impl Portal {
             content,
             content_size: answer.content_size,
             filtered,
-            title: None,
+            title,
             request,
             cycle,
             ttl: plan.ttl,
