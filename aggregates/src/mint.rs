@@ -3,7 +3,7 @@
 //! The rule: nothing is owed that was not set aside before, and nothing is set aside that is not there.
 //! What a request costs is known when it is over, so the most it may cost is set aside, tax included;
 //! then that much or less is paid, once, and the rest is free again. A transfer has one id: settling
-//! or releasing it again changes nothing, and nothing is set aside again for what is over.
+//! or releasing it again changes nothing, and nothing is set aside again for what was paid.
 
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
@@ -29,8 +29,8 @@ pub const MAX_BALANCE: u64 = 1 << 53;
 /// What may be set aside at once, of one account.
 pub const MAX_RESERVATIONS: usize = 1_024;
 
-/// How many transfers that are over an account remembers: the last ones.
-pub const MAX_OVER: usize = 4_096;
+/// How many transfers that were paid an account remembers: the last ones.
+pub const MAX_PAID: usize = 4_096;
 
 /// The machine of one account.
 #[derive(Debug)]
@@ -68,18 +68,18 @@ pub struct State {
     pub balance: u64,
     /// What is set aside, by transfer.
     reserved: BTreeMap<String, u64>,
-    /// What was settled or released last.
-    over: Over,
+    /// What was paid last.
+    paid: Paid,
 }
 
-/// The last transfers that are over, [`MAX_OVER`] of them.
+/// The last transfers that were paid, [`MAX_PAID`] of them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-struct Over {
+struct Paid {
     in_order: VecDeque<Arc<str>>,
     all: BTreeSet<Arc<str>>,
 }
 
-impl Over {
+impl Paid {
     fn has(&self, transfer: &str) -> bool {
         self.all.contains(transfer)
     }
@@ -90,7 +90,7 @@ impl Over {
             return;
         }
         self.in_order.push_back(transfer);
-        if self.in_order.len() > MAX_OVER
+        if self.in_order.len() > MAX_PAID
             && let Some(oldest) = self.in_order.pop_front()
         {
             self.all.remove(&oldest);
@@ -183,6 +183,9 @@ pub enum Refusal {
         /// What was set aside.
         reserved: u64,
     },
+    /// It was paid before: whoever asks again must not get it for nothing.
+    #[error("transfer `{0}` is paid and over")]
+    Over(String),
     /// Too much is going on at once.
     #[error("{MAX_RESERVATIONS} transfers of this account are pending already")]
     TooMany,
@@ -215,13 +218,11 @@ impl Machine for Account {
                 let (needed, free) = (tax.with(*amount), state.free());
                 if account == TREASURY {
                     Decision::refuse(Refusal::Treasury)
-                } else if needed == 0
-                    || state.reserved.contains_key(transfer)
-                    || state.over.has(transfer)
-                {
-                    // What costs nothing needs nothing; what is set aside already is, and what is
-                    // over is asked for by a message that came twice.
+                } else if needed == 0 || state.reserved.contains_key(transfer) {
+                    // What costs nothing needs nothing, and what is set aside already is.
                     Decision::nothing()
+                } else if state.paid.has(transfer) {
+                    Decision::refuse(Refusal::Over(transfer.clone()))
                 } else if needed > free {
                     Decision::refuse(Refusal::Insufficient { needed, free })
                 } else if state.reserved.len() >= MAX_RESERVATIONS {
@@ -265,13 +266,12 @@ impl Machine for Account {
             }
             Event::SparkTransferred(paid) => {
                 state.reserved.remove(&paid.transfer);
-                state.over.remember(&paid.transfer);
+                state.paid.remember(&paid.transfer);
                 let owed = paid.amount.saturating_add(paid.tax);
                 state.balance = state.balance.saturating_sub(owed);
             }
             Event::SparkReleased(released) => {
                 state.reserved.remove(&released.transfer);
-                state.over.remember(&released.transfer);
             }
         }
     }
@@ -390,25 +390,27 @@ mod tests {
     }
 
     #[test]
-    fn what_is_over_is_neither_set_aside_nor_paid_again() {
+    fn what_was_paid_is_neither_set_aside_nor_paid_again_and_what_was_released_was_not_paid() {
         let mut state = State::default();
         assert_eq!(done(&mut state, &grant(MAX_BALANCE)), None);
         for (transfer, owed) in [("paid", 3), ("released", 0)] {
             assert_eq!(done(&mut state, &reserve(transfer, 3)), None);
             assert_eq!(done(&mut state, &settle(transfer, owed)), None);
-            let before = state.clone();
-            for again in [reserve(transfer, 3), settle(transfer, 3)] {
-                assert_eq!(Account::decide(&state, &again, &NOW), Decision::nothing());
-                assert_eq!(done(&mut state, &again), None);
-            }
-            assert_eq!(state, before, "{transfer}");
+            assert_eq!(Account::decide(&state, &settle(transfer, 3), &NOW), Decision::nothing());
         }
-        for nth in 0..=MAX_OVER {
+        let again = done(&mut state, &reserve("paid", 3));
+        assert_eq!(again, Some(Refusal::Over("paid".to_owned())));
+        let before = state.balance;
+        assert_eq!(done(&mut state, &reserve("released", 3)), None);
+        assert_eq!(done(&mut state, &settle("released", 3)), None);
+        assert_eq!(state.balance, before - 4, "it is paid for, once");
+        state.paid = Paid::default();
+        for nth in 0..=MAX_PAID {
             assert_eq!(done(&mut state, &reserve(&nth.to_string(), 1)), None);
             assert_eq!(done(&mut state, &settle(&nth.to_string(), 1)), None);
         }
-        assert_eq!((state.over.in_order.len(), state.over.all.len()), (MAX_OVER, MAX_OVER));
-        assert!(!state.over.has("0") && state.over.has("1"), "the oldest is forgotten first");
+        assert_eq!((state.paid.in_order.len(), state.paid.all.len()), (MAX_PAID, MAX_PAID));
+        assert!(!state.paid.has("0") && state.paid.has("1"), "the oldest is forgotten first");
     }
 
     proptest! {

@@ -193,9 +193,10 @@ impl From<Refusal> for Problem {
     fn from(refusal: Refusal) -> Self {
         let words = refusal.to_string();
         match refusal {
-            Refusal::Insufficient { .. } | Refusal::TooMany | Refusal::Beyond { .. } => {
-                Self::new(&INSUFFICIENT_SPARK, words)
-            }
+            Refusal::Insufficient { .. }
+            | Refusal::TooMany
+            | Refusal::Over(_)
+            | Refusal::Beyond { .. } => Self::new(&INSUFFICIENT_SPARK, words),
             Refusal::BadAmount => Self::of_field(&GRANT_REFUSED, "amount", words),
             Refusal::BadReason => Self::of_field(&GRANT_REFUSED, "reason", words),
             Refusal::Treasury => Self::of_field(&GRANT_REFUSED, "account", words),

@@ -45,6 +45,13 @@ CREATE TABLE open_requests (
     agent text COLLATE "C" NOT NULL,
     PRIMARY KEY (id, agent)
 );
+-- Refused for their pace, and in which cycle: each may come again, and is counted once.
+CREATE TABLE early_requests (
+    id bytea NOT NULL,
+    agent text COLLATE "C" NOT NULL,
+    cycle bigint NOT NULL,
+    PRIMARY KEY (id, agent)
+);
 -- SHA-256 of what is known of the requests that changed since a cycle ended last.
 CREATE TABLE request_digests (
     id bytea NOT NULL,

@@ -44,6 +44,8 @@ CREATE TABLE request_log (
     position bigint NOT NULL,
     settled bigint,
     recorded_at timestamptz NOT NULL,
+    -- When it was admitted: one that was too early at first may come again.
+    submitted_at timestamptz,
     -- Agents choose the ids: two may choose the same.
     PRIMARY KEY (id, agent)
 ) WITH (fillfactor = 80);
@@ -53,4 +55,4 @@ CREATE INDEX request_log_by_cycle ON request_log (cycle);
 CREATE INDEX request_log_by_host ON request_log (host, position);
 -- Addresses may be longer than what fits into a tree.
 CREATE INDEX request_log_by_url ON request_log USING hash (url);
-CREATE INDEX request_log_unsettled ON request_log (recorded_at) WHERE state = 'submitted';
+CREATE INDEX request_log_unsettled ON request_log (submitted_at) WHERE state = 'submitted';

@@ -17,7 +17,7 @@ const INTERVAL: Duration = Duration::from_secs(1);
 /// less than what one look makes ready or forgets.
 const HOUSEKEEPING: Duration = Duration::from_mins(1);
 /// Days a command's answer is kept for a late retry.
-const KEEP_COMMANDS_DAYS: i32 = 7;
+pub const KEEP_COMMANDS_DAYS: i32 = 7;
 
 /// Starts the sealer of this process. Several may run; one at a time seals.
 pub fn start(door: &Door, key: SealKey, partition_events: i64, lifecycle: &Lifecycle) {

@@ -24,9 +24,9 @@ const VERSIONS: &[(&str, i32, &str)] = &[
     ("sync_status", 1, "dd9bbf939bc96446"),
     ("traffic", 1, "f047d2f08f96b6e5"),
     ("waivers", 1, "8f3536193809c5a1"),
-    ("request_log", 1, "a0c8fd4a60a10936"),
+    ("request_log", 2, "f7c75dd221a78460"),
     ("cache", 2, "f0c0bd76a15520ef"),
-    ("reports", 1, "d3cb8352990f9111"),
+    ("reports", 2, "98dfb14f4bba6b30"),
     ("web_approvals", 2, "c35bc0955301008d"),
     ("domain_rules", 1, "6c4bd0d80bf258a0"),
 ];

@@ -17,6 +17,8 @@ pub struct Agent {
     pub id: AgentId,
     /// A client with its own token.
     pub client: Client,
+    /// That token.
+    pub token: String,
 }
 
 impl Agent {
@@ -33,7 +35,7 @@ impl Agent {
         let token = json!({"name": name, "scopes": ["web:fetch"], "agent": id});
         let issued = admin.post("/api/tokens", &token).await.expect(201).json();
         let secret = issued["secret"].as_str().expect("a secret").to_owned();
-        Self { key, id, client: admin.with_token(Some(&secret)) }
+        Self { key, id, client: admin.with_token(Some(&secret)), token: secret }
     }
 
     /// Registers one, and gives it spark.
@@ -50,6 +52,11 @@ impl Agent {
     #[must_use]
     pub fn at(&self, url: &str) -> Self {
         Self { client: self.client.at(url), ..self.clone() }
+    }
+
+    /// The secret bytes of its key, in hexadecimal digits.
+    pub fn secret_key(&self) -> String {
+        hex::encode(self.key.to_bytes())
     }
 
     /// Gives it spark.

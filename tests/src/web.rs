@@ -101,6 +101,17 @@ pub fn blocked(asked: &Asked, cost: Cost) -> WebRequestBlocked {
     }
 }
 
+/// It was refused for its pace, and may come again.
+pub fn too_early(asked: &Asked) -> WebRequestBlocked {
+    WebRequestBlocked {
+        code: 0x0701,
+        error: "RateLimited".to_owned(),
+        reason: "too many requests; ask again in 1 ticks".to_owned(),
+        domain: None,
+        ..blocked(asked, Cost::NONE)
+    }
+}
+
 /// It came to nothing.
 pub fn failed(asked: &Asked, cost: Cost) -> WebRequestFailed {
     WebRequestFailed {

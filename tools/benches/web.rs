@@ -6,14 +6,14 @@ mod cycle;
 mod decide;
 mod evict;
 mod filter;
+#[path = "../../processors/src/web/filter/tests/forms.rs"]
+mod forms;
 mod gateway;
 mod hits;
 mod hostile;
 mod leak;
 mod misses;
 mod python;
-#[path = "../../processors/src/web/filter/tests/forms.rs"]
-mod forms;
 mod tree;
 
 use crate::{effort::Effort, options::Options, report::Report};

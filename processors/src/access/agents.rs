@@ -116,16 +116,20 @@ impl AgentKeys {
         Ok(self.inner.door.load::<Agent>(&stream).await?.0)
     }
 
-    /// The key that an agent's signatures are checked with; none, where it is unknown or revoked. As
-    /// long as this process hears of every revocation, a key that is known costs no question.
+    /// The key that an agent's signatures are checked with, where it is known without a question: as
+    /// long as this process hears of every revocation.
+    #[must_use]
+    pub fn known(&self, agent: &AgentId) -> Option<VerifyingKey> {
+        self.inner.keys().get(agent).filter(|_| self.inner.knows_all())
+    }
+
+    /// The same, asking where it is not known; none, where the agent is unknown or revoked.
     pub async fn key(&self, agent: &AgentId) -> Result<Option<VerifyingKey>, DoorFault> {
-        let (known, generation) = {
-            let keys = self.inner.keys();
-            (keys.get(agent), keys.generation())
-        };
-        if let Some(key) = known.filter(|_| self.inner.knows_all()) {
-            return Ok(Some(key));
+        let known = self.known(agent);
+        if known.is_some() {
+            return Ok(known);
         }
+        let generation = self.inner.keys().generation();
         let state = self.state(agent).await?;
         // What was registered was a good key then, and is one now.
         let key = state.live().and_then(|agent| verifying_key(&agent.public_key).ok());

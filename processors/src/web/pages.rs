@@ -13,10 +13,13 @@ mod key;
 mod memory;
 mod plan;
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::{
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
 
 use bytes::Bytes;
-use tracing::warn;
+use tracing::{debug, warn};
 use weir_events::{
     position::Position,
     web::{
@@ -45,6 +48,9 @@ use super::{
     eviction,
 };
 use crate::{chain::chain, door::Door};
+
+/// How long a request waits for the read model of pages to come to where this process began.
+const CATCHING_UP: Duration = Duration::from_secs(1);
 
 /// How pages are kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -115,6 +121,9 @@ struct Inner {
     contents: Contents,
     settings: PagesSettings,
     memory: Mutex<Memory>,
+    /// Where the tail began, as long as the read model is not known to have come so far: what was
+    /// forgotten in between is in neither.
+    gap: Mutex<Option<Position>>,
 }
 
 impl Pages {
@@ -132,6 +141,7 @@ impl Pages {
             contents: Contents::new(door.log().database().clone()),
             settings,
             memory: Mutex::new(Memory::new(settings.max_memory_bytes)),
+            gap: Mutex::new(None),
         };
         let pages = Self { inner: Arc::new(inner) };
         follow::start(&pages, lifecycle);
@@ -179,6 +189,9 @@ impl Pages {
         agent: &AgentId,
         cycle: u64,
     ) -> Result<Option<Arc<Cached>>, QueryFault> {
+        if !self.is_gapless().await {
+            return Ok(None);
+        }
         let rows = match cache::find(self.inner.door.log().database(), key, variant, agent).await {
             // No worker has run yet: nothing is cached.
             Err(QueryFault::NotBuilt(_)) => return Ok(None),
@@ -193,6 +206,26 @@ impl Pages {
             }
         }
         Ok(memory.current(key, variant, agent, cycle))
+    }
+
+    /// Whether the read model and the tail know all between them: waits a little for the read model to
+    /// come to where the tail began.
+    async fn is_gapless(&self) -> bool {
+        let Some(began) = *self.gap() else { return true };
+        if let Err(fault) = self.inner.engine.wait_for("cache", began, CATCHING_UP).await {
+            debug!(%fault, "a page is fetched anew: what is cached is not known yet");
+            return false;
+        }
+        // The tail may have begun again meanwhile.
+        let mut gap = self.gap();
+        if *gap == Some(began) {
+            *gap = None;
+        }
+        gap.is_none()
+    }
+
+    fn gap(&self) -> MutexGuard<'_, Option<Position>> {
+        self.inner.gap.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Content by its hash, as far as it is still kept.

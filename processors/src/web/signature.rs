@@ -2,7 +2,10 @@
 //! as the agent is trusted. The first of all checks; nothing of it costs a question as long as the
 //! agent's key is known.
 
+use std::{sync::Arc, time::Duration};
+
 use ed25519_dalek::{Signer as _, SigningKey, VerifyingKey};
+use tokio::sync::Semaphore;
 use weir_aggregates::access::Scope;
 use weir_events::{
     codec::CodecFault,
@@ -10,6 +13,11 @@ use weir_events::{
 };
 
 use crate::access::{AgentKeys, Principal};
+
+/// How many unknown agents the log is asked for at once.
+const MAX_ASKING: usize = 2;
+/// How long one waits to be among them.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// For how many ticks before and after a signature counts, unless somebody says otherwise.
 pub const DEFAULT_WINDOW: u64 = 600;
@@ -19,13 +27,16 @@ pub const DEFAULT_WINDOW: u64 = 600;
 pub struct Agents {
     keys: AgentKeys,
     window: u64,
+    /// Who asks the log for a key: where a signature is enough, anybody can name agents that nobody
+    /// has heard of.
+    asking: Arc<Semaphore>,
 }
 
 impl Agents {
     /// The agents, and for how many ticks before and after what they sign counts.
     #[must_use]
-    pub const fn new(keys: AgentKeys, window: u64) -> Self {
-        Self { keys, window }
+    pub fn new(keys: AgentKeys, window: u64) -> Self {
+        Self { keys, window, asking: Arc::new(Semaphore::new(MAX_ASKING)) }
     }
 
     /// Checks shape, tick, agent and signature of a request, cheapest first; answers the bytes that
@@ -37,11 +48,19 @@ impl Agents {
         check_signature(request, &key)
     }
 
-    /// The key of an agent that is trusted.
+    /// The key of an agent that is trusted. Of agents that were not heard of here lately, a few are
+    /// asked after at once, and the others wait a little: those that are known do not.
     ///
     /// # Errors
-    /// `PermissionDenied` where it is not.
+    /// `PermissionDenied` where it is not, `RateLimited` where too many are asked after.
     pub async fn key(&self, agent: &AgentId) -> Result<VerifyingKey, PortalError> {
+        if let Some(key) = self.keys.known(agent) {
+            return Ok(key);
+        }
+        let place = tokio::time::timeout(PATIENCE, self.asking.acquire()).await;
+        let Ok(Ok(_place)) = place else {
+            return Err(PortalError::RateLimited { retry_ticks: 1 });
+        };
         let key = self.keys.key(agent).await;
         let key = key.map_err(|fault| PortalError::Database(fault.to_string()))?;
         key.ok_or_else(|| denied(format!("agent {agent} is not registered here, or was revoked")))

@@ -49,7 +49,7 @@ impl Projection for Reports {
     }
 
     fn version(&self) -> i32 {
-        1
+        2
     }
 
     fn subsystem(&self) -> Subsystem {
@@ -84,6 +84,7 @@ impl Projection for Reports {
             "cycle_agents",
             "cycle_hosts",
             "open_requests",
+            "early_requests",
             "request_digests",
             "cache_digests",
             "reports",
@@ -116,8 +117,7 @@ async fn count(part: &[Arc<Recorded>], tx: &mut PgConnection) -> Result<(), Appl
     for event in decode::events::<Event>(part) {
         events.push(event?.1);
     }
-    let open = counting::open(&events, tx).await?;
-    let mut counts = Counts::with(open);
+    let mut counts = Counts::of(&events, tx).await?;
     for event in events {
         counts.fold(event);
     }

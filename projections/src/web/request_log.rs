@@ -59,6 +59,7 @@ struct Admitted {
     interaction: String,
     strips_code: bool,
     epoch: u32,
+    at: time::OffsetDateTime,
 }
 
 impl Line {
@@ -104,6 +105,7 @@ fn line(at: &Recorded, event: Event) -> Result<Option<Line>, ApplyFault> {
                 interaction: rows::interaction(it.interaction).to_owned(),
                 strips_code: it.filter.strip_code_blocks,
                 epoch: it.epoch,
+                at: at.recorded_at.datetime(),
             }),
             ..Line::new(at, it.asked, RequestState::Submitted)
         },
@@ -145,22 +147,23 @@ const UPSERT: &str = "
         id, agent, url, host, method, purpose, state, status_code, content_size, cached, blocked,
         block_reason, tick_cost, spark_cost, tax, code_blocks_removed, bytes_stripped, cycle,
         created_at, hosts, domain, error_code, error, error_reason, content, content_type,
-        filter_report, interaction, strips_code, epoch, position, settled, recorded_at)
+        filter_report, interaction, strips_code, epoch, submitted_at, position, settled, recorded_at)
     SELECT id, agent, url, host, method, purpose, state, status_code, content_size, cached,
         state = 'blocked', CASE WHEN state = 'blocked' THEN error_reason END, tick_cost, spark_cost,
         tax, code_blocks_removed, bytes_stripped, cycle, created_at,
         string_to_array(hosts, E'\\n'), domain, error_code, error, error_reason, content,
-        content_type, filter_report, interaction, strips_code, epoch, position, settled, recorded_at
+        content_type, filter_report, interaction, strips_code, epoch, submitted_at, position, settled,
+        recorded_at
     FROM unnest($1::bytea[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[],
         $8::integer[], $9::bigint[], $10::boolean[], $11::bigint[], $12::bigint[], $13::bigint[],
         $14::bigint[], $15::bigint[], $16::bigint[], $17::bigint[], $18::text[], $19::text[],
         $20::integer[], $21::text[], $22::text[], $23::bytea[], $24::text[], $25::bytea[],
-        $26::text[], $27::boolean[], $28::bigint[], $29::bigint[], $30::bigint[],
-        $31::timestamptz[])
+        $26::text[], $27::boolean[], $28::bigint[], $29::timestamptz[], $30::bigint[],
+        $31::bigint[], $32::timestamptz[])
         AS new (id, agent, url, host, method, purpose, state, status_code, content_size, cached,
             tick_cost, spark_cost, tax, code_blocks_removed, bytes_stripped, cycle, created_at,
             hosts, domain, error_code, error, error_reason, content, content_type, filter_report,
-            interaction, strips_code, epoch, position, settled, recorded_at)
+            interaction, strips_code, epoch, submitted_at, position, settled, recorded_at)
     ON CONFLICT (id, agent) DO UPDATE SET
         state = excluded.state, cycle = excluded.cycle, created_at = excluded.created_at,
         status_code = excluded.status_code,
@@ -174,7 +177,8 @@ const UPSERT: &str = "
         content_type = excluded.content_type, filter_report = excluded.filter_report,
         interaction = coalesce(excluded.interaction, old.interaction),
         strips_code = coalesce(excluded.strips_code, old.strips_code),
-        epoch = coalesce(excluded.epoch, old.epoch), settled = excluded.settled";
+        epoch = coalesce(excluded.epoch, old.epoch),
+        submitted_at = coalesce(excluded.submitted_at, old.submitted_at), settled = excluded.settled";
 
 async fn upsert(lines: &[Line], tx: &mut PgConnection) -> Result<(), ApplyFault> {
     fn column<'a, T>(lines: &'a [Line], of: impl Fn(&'a Line) -> T) -> Vec<T> {
@@ -209,6 +213,7 @@ async fn upsert(lines: &[Line], tx: &mut PgConnection) -> Result<(), ApplyFault>
         .bind(column(lines, |l| l.admitted.as_ref().map(|it| it.interaction.as_str())))
         .bind(column(lines, |l| l.admitted.as_ref().map(|it| it.strips_code)))
         .bind(column(lines, |l| l.admitted.as_ref().map(|it| i64::from(it.epoch))))
+        .bind(column(lines, |l| l.admitted.as_ref().map(|it| it.at)))
         .bind(column(lines, |l| l.position))
         .bind(column(lines, |l| l.settled))
         .bind(column(lines, |l| l.recorded_at))
@@ -223,7 +228,7 @@ impl Projection for RequestLog {
     }
 
     fn version(&self) -> i32 {
-        1
+        2
     }
 
     fn subsystem(&self) -> Subsystem {

@@ -19,6 +19,7 @@ use tracing::info;
 use weir_log::database::patiently;
 use weir_log::migrate;
 
+use self::first_start::Admin;
 pub(crate) use self::first_start::write_new;
 use self::parts::{Parts, Role};
 use crate::cli::DatabaseArgs;
@@ -196,10 +197,18 @@ impl Service {
             exit = signals.next() => return Ok(exit),
         };
         let address = listener.as_ref().map(TcpListener::local_addr).transpose()?;
+        // Before anybody is answered: who is told that it is ready finds the token.
+        let admin = match self.first_admin(&parts).await {
+            Ok(admin) => admin,
+            Err(failure) => {
+                parts.stop().await;
+                return Err(failure);
+            }
+        };
         if let Some(listener) = listener {
             parts.listen(listener);
         }
-        match self.say_ready(&parts, address).await {
+        match self.say_ready(admin.as_ref(), address) {
             Ok(()) => {}
             // Nobody reads our greeting; that is no reason not to serve.
             Err(failure) if failure.exit == Exit::Done => {}
@@ -236,7 +245,15 @@ impl Service {
         Parts::start(&self.config, &self.context.data_dir, database, self.role).await
     }
 
-    async fn say_ready(&self, parts: &Parts, address: Option<SocketAddr>) -> Result<(), Failure> {
+    async fn first_admin(&self, parts: &Parts) -> Result<Option<Admin>, Failure> {
+        if self.role.listens() && self.role.serves() {
+            first_start::admin_token(parts, &self.context).await
+        } else {
+            Ok(None)
+        }
+    }
+
+    fn say_ready(&self, admin: Option<&Admin>, address: Option<SocketAddr>) -> Result<(), Failure> {
         let Some(address) = address.filter(|_| self.role.serves()) else {
             return ready::worker(&self.context, address);
         };
@@ -244,8 +261,7 @@ impl Service {
         if let Some(pid) = &self.pid {
             pid.say(&url)?;
         }
-        let admin = first_start::admin_token(parts, &self.context).await?;
-        ready::server(&self.context, &self.config, &url, admin.as_ref())
+        ready::server(&self.context, &self.config, &url, admin)
     }
 }
 

@@ -4,6 +4,11 @@ use serde::{Deserialize, Serialize};
 
 use super::Hash256;
 
+/// The code of what failed within.
+const INTERNAL: u16 = 0x07FF;
+/// What is told of it outside.
+const INTERNAL_WORDS: &str = "an internal fault; ask again, and tell the operator if it stays";
+
 /// What kind of error it is, on the wire.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -108,7 +113,7 @@ impl PortalError {
             Self::FetchFailed(_) | Self::Timeout(_) | Self::TooManyRedirects(_) => 0x0703,
             Self::InvalidUrl(_) | Self::InvalidRequest(_) => 0x0704,
             Self::PermissionDenied(_) => 0x0705,
-            Self::Database(_) | Self::Client(_) | Self::Internal(_) => 0x07FF,
+            Self::Database(_) | Self::Client(_) | Self::Internal(_) => INTERNAL,
         }
     }
 
@@ -137,20 +142,14 @@ impl PortalError {
         }
     }
 
-    /// It as the answer to a request; what failed within is nobody's business outside.
+    /// It as the answer to a request.
     pub fn refused(&self, request_id: Option<Hash256>) -> Refused {
-        let message = match self {
-            Self::Database(_) | Self::Client(_) | Self::Internal(_) => {
-                "an internal fault; ask again, and tell the operator if it stays".to_owned()
-            }
-            other => other.to_string(),
-        };
-        let (class, code, error) = (self.class(), self.code(), self.name().to_owned());
         let retry_ticks = match self {
             Self::RateLimited { retry_ticks } => Some(*retry_ticks),
             _ => None,
         };
-        Refused { request_id, class, code, error, message, retry_ticks }
+        let refused = Refused::of(request_id, self.code(), self.name(), self.to_string());
+        Refused { retry_ticks, ..refused }
     }
 }
 
@@ -170,4 +169,13 @@ pub struct Refused {
     /// In how many ticks it may be asked again, under the same id, where it may.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_ticks: Option<u64>,
+}
+
+impl Refused {
+    /// An error as the answer to a request; what failed within is nobody's business outside.
+    pub fn of(request_id: Option<Hash256>, code: u16, error: &str, reason: String) -> Self {
+        let message = if code == INTERNAL { INTERNAL_WORDS.to_owned() } else { reason };
+        let (class, error) = (ErrorClass::of(code), error.to_owned());
+        Self { request_id, class, code, error, message, retry_ticks: None }
+    }
 }

@@ -28,7 +28,9 @@ pub(super) fn start(pages: &Pages, lifecycle: &Lifecycle) {
 
 fn follow(pages: &Pages) -> Tail {
     let log = pages.inner.door.log();
-    log.tail(Cursor { incarnation: Some(log.incarnation()), position: log.head() })
+    let began = log.head();
+    *pages.gap() = Some(began);
+    log.tail(Cursor { incarnation: Some(log.incarnation()), position: began })
 }
 
 async fn run(pages: &Pages, mut tail: Tail) {

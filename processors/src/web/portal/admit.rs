@@ -172,7 +172,15 @@ fn judged(events: Vec<Event>, hit: Option<&Arc<Cached>>) -> Result<Judged, Porta
 
 /// What an account that cannot pay is told.
 pub(super) fn unpaid(refusal: &mint::Refusal) -> PortalError {
-    PortalError::PermissionDenied(refusal.to_string())
+    match refusal {
+        // Some of them are over soon.
+        mint::Refusal::TooMany => PortalError::RateLimited { retry_ticks: 1 },
+        // So long ago that its answer is forgotten.
+        mint::Refusal::Over(_) => PortalError::InvalidRequest(
+            "this id was used and paid for before; choose another for each request".to_owned(),
+        ),
+        refusal => PortalError::PermissionDenied(refusal.to_string()),
+    }
 }
 
 /// What the cache has, as the machine wants it.

@@ -8,7 +8,7 @@ use weir_events::{
     codec,
     web::{
         Event, WebRequestBlocked, WebRequestCompleted, WebRequestFailed,
-        request::{AgentId, ErrorClass, Hash256, PortalError, Refused},
+        request::{AgentId, Hash256, PortalError, Refused},
     },
 };
 use weir_log::idempotency::CommandKey;
@@ -55,14 +55,8 @@ impl Recorded {
             Event::WebRequestCompleted(done) => Some(Self::Answered(done.clone().into())),
             Event::WebRequestFailed(WebRequestFailed { asked, code, error, reason, .. })
             | Event::WebRequestBlocked(WebRequestBlocked { asked, code, error, reason, .. }) => {
-                Some(Self::Refused(Refused {
-                    request_id: Some(asked.request),
-                    class: ErrorClass::of(*code),
-                    code: *code,
-                    error: error.clone(),
-                    message: reason.clone(),
-                    retry_ticks: None,
-                }))
+                let reason = reason.clone();
+                Some(Self::Refused(Refused::of(Some(asked.request), *code, error, reason)))
             }
             _ => None,
         }

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use tracing::{info, warn};
 use weir_aggregates::{
-    mint::{self, Account},
-    web::gateway::{Command, Failure, Gateway},
+    mint::{self, Account, Tax},
+    web::gateway::{Command, Failure, Gateway, Refusal},
 };
 use weir_events::{
     mint::stream as account_stream,
@@ -70,16 +70,47 @@ impl Portal {
         let mut n_settled = 0;
         for left in found {
             let Unsettled { agent, request, .. } = left;
-            let under_way = self.inner.requests.is_under_way(&(agent, request));
-            if !under_way && self.give_up(left).await? {
-                info!(%agent, %request, "a web request that was left over is settled as failed");
-                n_settled += 1;
+            if self.inner.requests.is_under_way(&(agent, request)) {
+                continue;
+            }
+            // One that cannot be settled keeps nobody else waiting.
+            match self.give_up(left).await {
+                Ok(true) => {
+                    info!(%agent, %request, "a web request that was left over is settled as failed");
+                    n_settled += 1;
+                }
+                Ok(false) => {}
+                Err(error) => {
+                    warn!(%agent, %request, %error, "a web request that was left over is not settled");
+                }
             }
         }
         Ok(n_settled)
     }
 
     async fn give_up(&self, left: Unsettled) -> Result<bool, PortalError> {
+        match self.settle_as_failed(left, self.parts().settings.tax).await? {
+            Paired::Done(..) => Ok(true),
+            // It was settled meanwhile.
+            Paired::FirstRefused(Refusal::NotUnderWay(_)) | Paired::Before(_) => Ok(false),
+            Paired::FirstRefused(refusal) => Err(internal(refusal)),
+            // The tax was raised since: so much was not set aside.
+            Paired::SecondRefused(mint::Refusal::Beyond { .. }) => {
+                let untaxed = self.settle_as_failed(left, Tax { percent: 0 }).await?;
+                match untaxed {
+                    Paired::SecondRefused(refusal) => Err(internal(refusal)),
+                    said => Ok(matches!(said, Paired::Done(..))),
+                }
+            }
+            Paired::SecondRefused(refusal) => Err(internal(refusal)),
+        }
+    }
+
+    async fn settle_as_failed(
+        &self,
+        left: Unsettled,
+        tax: Tax,
+    ) -> Result<Paired<Gateway, Account>, PortalError> {
         let Unsettled { agent, request, cycle } = left;
         let stream = agent_stream(&agent, cycle).map_err(internal)?;
         let account = account_stream(&agent.to_string()).map_err(internal)?;
@@ -90,7 +121,6 @@ impl Portal {
             left: true,
             hosts: Vec::new(),
         };
-        let tax = self.parts().settings.tax;
         let pay = mint::Command::Settle {
             account: agent.to_string(),
             transfer: Hash256::of(&[request.as_bytes(), b"cost"]).to_string(),
@@ -109,7 +139,6 @@ impl Portal {
             }),
         };
         let caller = Caller::processor("web");
-        let said = self.parts().door.execute_pair(&pair, &caller).await.map_err(of_door)?;
-        Ok(matches!(said, Paired::Done(..)))
+        self.parts().door.execute_pair(&pair, &caller).await.map_err(of_door)
     }
 }

@@ -1,5 +1,5 @@
-//! What a batch of events adds to the counters. A request that was refused for its pace and came again
-//! was asked twice, and counts twice.
+//! What a batch of events adds to the counters. A request that was refused for its pace may come again:
+//! it counts once, as what it came to last, in the cycle of that.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,10 +10,13 @@ use weir_events::web::{
 };
 
 use super::{
-    super::{agent, cache::Identity, hash, host_of, number},
+    super::{agent, cache::Identity, hash, host_of, number, unsigned},
     digest::{self, Digest},
 };
 use crate::engine::ApplyFault;
+
+/// What those are refused with that may come again.
+const EARLY_ERROR: &str = "RateLimited";
 
 /// A request, among all agents' requests.
 type Request = (Hash256, AgentId);
@@ -46,6 +49,9 @@ pub(super) struct Counts {
     /// Those that were admitted and not settled, before the batch and after it.
     before: BTreeSet<Request>,
     open: BTreeSet<Request>,
+    /// Those that were refused for their pace, and in which cycle, before the batch and after it.
+    early_before: BTreeMap<Request, u64>,
+    early: BTreeMap<Request, u64>,
     cycles: BTreeMap<u64, Sums>,
     agents: BTreeMap<(u64, AgentId), (Sums, Quota)>,
     hosts: BTreeMap<(u64, String), i64>,
@@ -57,32 +63,27 @@ const OPEN: &str = "
     SELECT o.id, o.agent FROM open_requests AS o
     JOIN unnest($1::bytea[], $2::text[]) AS asked (id, agent) USING (id, agent)";
 
-/// Which of the requests of a batch were admitted before it.
-pub(super) async fn open(
-    events: &[Event],
-    tx: &mut PgConnection,
-) -> Result<BTreeSet<Request>, ApplyFault> {
-    let settled: BTreeSet<Request> = events.iter().filter_map(settles).collect();
-    if settled.is_empty() {
-        return Ok(settled);
+const EARLY: &str = "
+    SELECT e.id, e.agent, e.cycle FROM early_requests AS e
+    JOIN unnest($1::bytea[], $2::text[]) AS asked (id, agent) USING (id, agent)";
+
+/// The request that an event is about.
+const fn asked(event: &Event) -> Option<&Asked> {
+    match event {
+        Event::WebRequestSubmitted(it) => Some(&it.asked),
+        Event::WebRequestCompleted(it) => Some(&it.asked),
+        Event::WebRequestBlocked(it) => Some(&it.asked),
+        Event::WebRequestFailed(it) => Some(&it.asked),
+        _ => None,
     }
-    let rows = sqlx::query(OPEN)
-        .bind(settled.iter().map(|(id, _)| id.as_bytes().as_slice()).collect::<Vec<_>>())
-        .bind(settled.iter().map(|(_, agent)| agent.to_string()).collect::<Vec<_>>())
-        .fetch_all(tx)
-        .await?;
-    let of_row = |row| Ok((hash(row, "id")?, agent(row, "agent")?));
-    rows.iter().map(of_row).collect::<Result<_, sqlx::Error>>().map_err(ApplyFault::from)
 }
 
-fn settles(event: &Event) -> Option<Request> {
-    let asked = match event {
-        Event::WebRequestCompleted(it) => &it.asked,
-        Event::WebRequestBlocked(it) => &it.asked,
-        Event::WebRequestFailed(it) => &it.asked,
-        _ => return None,
-    };
-    Some((asked.request, asked.agent))
+const fn request(asked: &Asked) -> Request {
+    (asked.request, asked.agent)
+}
+
+fn ids<'a>(requests: impl IntoIterator<Item = &'a Request>) -> (Vec<&'a [u8]>, Vec<String>) {
+    requests.into_iter().map(|(id, agent)| (id.as_bytes().as_slice(), agent.to_string())).unzip()
 }
 
 /// How a request ended.
@@ -96,14 +97,33 @@ struct End<'a> {
 }
 
 impl Counts {
-    pub(super) fn with(open: BTreeSet<Request>) -> Self {
-        Self { before: open.clone(), open, ..Self::default() }
+    /// Nothing yet; with what was known before of the requests that events are about.
+    pub(super) async fn of(events: &[Event], tx: &mut PgConnection) -> Result<Self, ApplyFault> {
+        let requests: BTreeSet<Request> = events.iter().filter_map(asked).map(request).collect();
+        let mut counts = Self::default();
+        if requests.is_empty() {
+            return Ok(counts);
+        }
+        let (ids, agents) = ids(&requests);
+        let rows = sqlx::query(OPEN).bind(&ids).bind(&agents).fetch_all(&mut *tx).await?;
+        for row in &rows {
+            counts.before.insert((hash(row, "id")?, agent(row, "agent")?));
+        }
+        let rows = sqlx::query(EARLY).bind(&ids).bind(&agents).fetch_all(tx).await?;
+        for row in &rows {
+            let request = (hash(row, "id")?, agent(row, "agent")?);
+            counts.early_before.insert(request, unsigned(row, "cycle")?);
+        }
+        counts.open.clone_from(&counts.before);
+        counts.early.clone_from(&counts.early_before);
+        Ok(counts)
     }
 
     pub(super) fn fold(&mut self, event: Event) {
         match event {
             Event::WebRequestSubmitted(it) => {
-                let request = (it.asked.request, it.asked.agent);
+                let request = request(&it.asked);
+                self.comes_again(request);
                 self.open.insert(request);
                 self.requests.insert(request, digest::submitted(&it));
                 self.add(&it.asked, |sums, quota| {
@@ -119,6 +139,9 @@ impl Counts {
                 let (asked, cost, tax) = (&it.asked, it.cost, it.tax);
                 self.end(&End { asked, cost, tax, gives_back, digest });
                 self.add(asked, |sums, _| sums.n_blocked += 1);
+                if it.error == EARLY_ERROR && gives_back {
+                    self.early.insert(request(asked), asked.cycle);
+                }
                 self.accessed(asked.cycle, it.hosts);
             }
             Event::WebRequestFailed(it) => {
@@ -161,7 +184,8 @@ impl Counts {
     }
 
     fn end(&mut self, end: &End<'_>) {
-        let request = (end.asked.request, end.asked.agent);
+        let request = request(end.asked);
+        self.comes_again(request);
         let was_open = self.open.remove(&request);
         self.requests.insert(request, end.digest);
         self.add(end.asked, |sums, quota| {
@@ -171,6 +195,17 @@ impl Counts {
             sums.spark += number(end.cost.spark);
             sums.tax += number(end.tax);
         });
+    }
+
+    /// If it was too early before, that does not count any more.
+    fn comes_again(&mut self, request: Request) {
+        let Some(cycle) = self.early.remove(&request) else { return };
+        let not = |sums: &mut Sums| {
+            sums.n_requests -= 1;
+            sums.n_blocked -= 1;
+        };
+        not(self.cycles.entry(cycle).or_default());
+        not(&mut self.agents.entry((cycle, request.1)).or_default().0);
     }
 
     /// The same to the cycle and to the agent in it.
@@ -192,6 +227,7 @@ impl Counts {
         self.write_agents(tx).await?;
         self.write_hosts(tx).await?;
         self.write_open(tx).await?;
+        self.write_early(tx).await?;
         self.write_requests(tx).await?;
         self.write_pages(tx).await
     }
@@ -264,11 +300,25 @@ impl Counts {
             if requests.is_empty() {
                 continue;
             }
-            sqlx::query(statement)
-                .bind(requests.iter().map(|(id, _)| id.as_bytes().as_slice()).collect::<Vec<_>>())
-                .bind(requests.iter().map(|(_, agent)| agent.to_string()).collect::<Vec<_>>())
-                .execute(&mut *tx)
-                .await?;
+            let (ids, agents) = ids(requests);
+            sqlx::query(statement).bind(ids).bind(agents).execute(&mut *tx).await?;
+        }
+        Ok(())
+    }
+
+    async fn write_early(&self, tx: &mut PgConnection) -> Result<(), ApplyFault> {
+        let gone = self.early_before.keys().filter(|it| !self.early.contains_key(it));
+        let (gone_ids, gone_agents) = ids(gone);
+        if !gone_ids.is_empty() {
+            sqlx::query(CAME_AGAIN).bind(gone_ids).bind(gone_agents).execute(&mut *tx).await?;
+        }
+        let new =
+            || self.early.iter().filter(|(it, cycle)| self.early_before.get(it) != Some(cycle));
+        let (new_ids, new_agents) = ids(new().map(|(request, _)| request));
+        if !new_ids.is_empty() {
+            let cycles: Vec<i64> = new().map(|(_, cycle)| number(*cycle)).collect();
+            let early = sqlx::query(WAS_EARLY).bind(new_ids).bind(new_agents).bind(cycles);
+            early.execute(tx).await?;
         }
         Ok(())
     }
@@ -356,6 +406,15 @@ const SETTLED: &str = "
 const ADMITTED: &str = "
     INSERT INTO open_requests (id, agent) SELECT * FROM unnest($1::bytea[], $2::text[])
     ON CONFLICT (id, agent) DO NOTHING";
+
+const CAME_AGAIN: &str = "
+    DELETE FROM early_requests AS e USING unnest($1::bytea[], $2::text[]) AS gone (id, agent)
+    WHERE e.id = gone.id AND e.agent = gone.agent";
+
+const WAS_EARLY: &str = "
+    INSERT INTO early_requests (id, agent, cycle)
+    SELECT * FROM unnest($1::bytea[], $2::text[], $3::bigint[])
+    ON CONFLICT (id, agent) DO UPDATE SET cycle = excluded.cycle";
 
 const REQUESTS: &str = "
     INSERT INTO request_digests (id, agent, digest)

@@ -219,7 +219,7 @@ pub struct Unsettled {
 
 const UNSETTLED: &str = "
     SELECT agent, id, cycle FROM portal.request_log
-    WHERE state = 'submitted' AND recorded_at < $1 ORDER BY recorded_at, position LIMIT $2";
+    WHERE state = 'submitted' AND submitted_at < $1 ORDER BY submitted_at, position LIMIT $2";
 
 /// Requests that were admitted before a time, and are not settled, the oldest first.
 pub async fn unsettled(

@@ -491,13 +491,14 @@ fn browsed(n: u64) -> Vec<web::Event> {
             let before = web_events::asked(n - 1, agent, n / 10);
             vec![web_events::failed(&before, Cost::FAILED).into()]
         }
+        3 if n % 12 == 3 => vec![web_events::too_early(&asked).into()],
         3 => vec![web_events::blocked(&asked, Cost::NONE).into()],
         4 => {
             vec![web_events::hit(&stored, &asked).into(), web_events::shown(&asked, content).into()]
         }
         _ if n % 12 == 5 => vec![
             web_events::evicted(&stored, n / 10).into(),
-            web_events::blocked(&asked, Cost::NONE).into(),
+            web_events::too_early(&asked).into(),
             web_events::submitted(&asked).into(),
         ],
         _ => vec![

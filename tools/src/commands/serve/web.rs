@@ -14,6 +14,7 @@ use weir_processors::clock::SystemClock;
 use weir_processors::door::Door;
 use weir_processors::nexus;
 use weir_processors::outbound::web::{Egress, Settings};
+use weir_processors::sealer::KEEP_COMMANDS_DAYS;
 use weir_processors::web::approvals::Approvals;
 use weir_processors::web::filter::Caps;
 use weir_processors::web::pages::{Pages, PagesSettings};
@@ -54,7 +55,7 @@ pub(super) async fn start(
     let portal = Portal::new(PortalParts {
         door: door.clone(),
         nexus: nexus::Live::new(door, lifecycle)?,
-        agents: Agents::new(tokens.agents(), web.signature_window),
+        agents: Agents::new(tokens.agents(), window(web.signature_window, pace)?),
         rules,
         approvals: Approvals::new(door.clone(), web.approval_wait.0.0),
         pages: Pages::start(door, engine, pages(config), lifecycle),
@@ -74,6 +75,23 @@ pub(super) async fn start(
     });
     portal::start_settling(&portal);
     Ok(portal)
+}
+
+/// For how many ticks before and after a signature counts: for less time than it is remembered what
+/// was asked with it, or it would be asked anew.
+fn window(ticks: u64, pace: Pace) -> Result<u64, Failure> {
+    const DAY_MICROS: u64 = 24 * 3_600 * 1_000_000;
+    let Pace::Wall { tick_micros } = pace else { return Ok(ticks) };
+    let kept = DAY_MICROS * u64::from(KEEP_COMMANDS_DAYS.unsigned_abs());
+    let most = kept / tick_micros.max(1).saturating_mul(2);
+    if ticks <= most {
+        return Ok(ticks);
+    }
+    Err(Failure::failed(format!(
+        "`web.signature_window` is {ticks} ticks before and after: that is longer than the \
+         {KEEP_COMMANDS_DAYS} days it is remembered what was asked; make it {most} or less, or \
+         `nexus.tick` shorter"
+    )))
 }
 
 /// How pages are kept.
@@ -110,4 +128,19 @@ fn rules(config: &Config) -> RulesSettings {
 
 fn count(n: u32) -> usize {
     usize::try_from(n).unwrap_or(usize::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_signature_counts_for_less_time_than_it_is_remembered() {
+        let day = Pace::Wall { tick_micros: 24 * 3_600 * 1_000_000 };
+        let fits = [3, 4, u64::MAX].map(|ticks| window(ticks, day).is_ok());
+        assert_eq!(fits, [true, false, false]);
+        let second = Pace::Wall { tick_micros: 1_000_000 };
+        assert!(window(600, second).is_ok() && window(302_401, second).is_err());
+        assert!(window(u64::MAX, Pace::Driven).is_ok());
+    }
 }
