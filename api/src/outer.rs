@@ -118,7 +118,10 @@ fn as_problem(answer: Response, id: &RequestId) -> Response {
     if let Some(problem) = answer.extensions().get::<Arc<Problem>>() {
         return problem.answer(Some(&id.0));
     }
-    if !(status.is_client_error() || status.is_server_error()) {
+    // An envelope says itself why.
+    let says_itself =
+        answer.headers().get(CONTENT_TYPE).is_some_and(|it| it == "application/msgpack");
+    if says_itself || !(status.is_client_error() || status.is_server_error()) {
         return answer;
     }
     let detail = match status {
