@@ -1,11 +1,14 @@
 """Signs requests to Weir's web gateway. Needs Python 3.9 and `cryptography`, nothing else of Weir's."""
-import hashlib, json, os, urllib.request
+import hashlib, json, os, struct, urllib.error, urllib.request
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 FIELDS = ("id", "agent", "url", "method", "headers", "body", "filter", "purpose", "tick")
 FILTER = {"strip_code_blocks": True, "strip_inline_code": True, "transform_apis": False,
           "transform_examples": False, "max_size": 65_536, "format": "raw"}
+SIZED = {0xC4: (bytes, 1), 0xC5: (bytes, 2), 0xC6: (bytes, 4), 0xCC: (int, 1), 0xCD: (int, 2), 0xCE: (int, 4),
+         0xCF: (int, 8), 0xD9: (str, 1), 0xDA: (str, 2), 0xDB: (str, 4), 0xDC: (list, 2), 0xDD: (list, 4),
+         0xDE: (dict, 2), 0xDF: (dict, 4)}
 
 
 def head(n, fix, fixed, codes):
@@ -42,13 +45,70 @@ def sign(key: Ed25519PrivateKey, url: bytes, purpose: str, tick: int, method="GE
     return canonical, key.sign(canonical), fields
 
 
+def unpack(data: bytes, at=0):
+    """Answers one MessagePack value, and where the next one begins."""
+    code, at = data[at], at + 1
+    if code < 0x80:
+        return code, at
+    if code in (0xC0, 0xC2, 0xC3):
+        return {0xC0: None, 0xC2: False, 0xC3: True}[code], at
+    if code == 0xCB:
+        return struct.unpack_from(">d", data, at)[0], at + 8
+    if 0x80 <= code < 0xC0:
+        kind, n = (dict, code & 0x0F) if code < 0x90 else (list, code & 0x0F) if code < 0xA0 else (str, code & 0x1F)
+    else:
+        kind, size = SIZED[code]
+        n, at = int.from_bytes(data[at:at + size], "big"), at + size
+    if kind is int:
+        return n, at
+    if kind in (bytes, str):
+        return (data[at:at + n] if kind is bytes else data[at:at + n].decode()), at + n
+    items = []
+    for _ in range(2 * n if kind is dict else n):
+        item, at = unpack(data, at)
+        items.append(item)
+    return (dict(zip(items[::2], items[1::2])) if kind is dict else items), at
+
+
+def call(server: str, token: str, path: str, data=None, content_type="application/json"):
+    """Answers the content type and the body, also where it is not what was asked for."""
+    headers = {"content-type": content_type, "authorization": f"Bearer {token}"}
+    asked = urllib.request.Request(server + path, data, headers)
+    try:
+        with urllib.request.urlopen(asked, timeout=30) as answer:
+            return answer.headers["content-type"], answer.read()
+    except urllib.error.HTTPError as fault:
+        return fault.headers["content-type"], fault.read()
+
+
 def send(server: str, token: str, signature: bytes, fields: dict):
-    """Asks, and answers the envelope that comes back, in MessagePack."""
+    """Asks, and answers the response, or raises `Refused` with the code and the reason."""
     envelope = pack({"kind": 0x0700, "payload": {**fields, "signature": signature}})
-    headers = {"content-type": "application/msgpack", "authorization": f"Bearer {token}"}
-    asked = urllib.request.Request(f"{server}/api/messages", envelope, headers)
-    with urllib.request.urlopen(asked, timeout=30) as answer:
-        return answer.read()
+    content_type, answer = call(server, token, "/api/messages", envelope, "application/msgpack")
+    if content_type != "application/msgpack":  # A problem document: the token, or the envelope.
+        problem = json.loads(answer)
+        raise Refused(problem["code"], problem["detail"])
+    answer, _ = unpack(answer)
+    if "error" in answer:
+        error = answer["error"]
+        raise Refused(f"{error['code']:#06x} {error['error']}", error["message"])
+    return answer["payload"]
+
+
+class Refused(Exception):
+    """Why there is no response: its code, and the reason in words."""
+
+
+def ask(server, token, secret_key, method, url, purpose, body=None, id=None):
+    """Asks for one page with the key of these hexadecimal digits, now."""
+    now = json.loads(call(server, token, "/api/nexus")[1])
+    if "tick" not in now:
+        raise Refused(now["code"], now["detail"])
+    headers = {} if body is None else {"content-type": "application/json"}
+    _, signature, fields = sign(
+        Ed25519PrivateKey.from_private_bytes(bytes.fromhex(secret_key)), url.encode(), purpose, now["tick"], method,
+        headers, None if body is None else body.encode(), None if id is None else bytes.fromhex(id))
+    return send(server, token, signature, fields)
 
 
 def check(file):
@@ -69,4 +129,12 @@ def check(file):
 
 if __name__ == "__main__":
     import sys
-    print(check(sys.argv[1]), "vectors agree")
+    if len(sys.argv) == 2:
+        print(check(sys.argv[1]), "vectors agree")
+    else:  # SERVER TOKEN SECRET_KEY METHOD URL PURPOSE [BODY [ID]]
+        try:
+            response = ask(*sys.argv[1:])
+            print(response["status"], "cached" if response["cached"] else "fetched", response["cost"]["spark"], "spark")
+            print(response["content"].decode())
+        except Refused as refused:
+            sys.exit("refused: {}: {}".format(*refused.args))

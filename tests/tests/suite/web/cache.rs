@@ -22,7 +22,7 @@ use weir_projections::web::{cache::Purge, content};
 use weir_tests::{
     database::TestLog,
     deadline::until,
-    web::{agent, asked, completed, hash, stored, submitted},
+    web::{agent, asked, completed, evicted, hash, stored, submitted},
 };
 
 use super::read_models::Stage;
@@ -113,6 +113,33 @@ async fn a_page_is_shown_here_at_once_and_on_another_instance_soon() {
     for instance in [here, there] {
         instance.lifecycle.stop(Duration::from_secs(5)).await;
     }
+}
+
+#[tokio::test]
+async fn who_starts_while_the_read_model_lags_does_not_show_what_was_forgotten() {
+    let mut stage = Stage::new().await;
+    let here = Instance::new(&stage).await;
+    let ann = agent(1);
+    let kept = here.store(&asked(1, ann, 3), None, "kept").await;
+    let forgotten = here.store(&asked(2, ann, 3), None, "forgotten").await;
+    stage.reached(here.head()).await;
+    stage.rest().await;
+    let gone: weir_events::web::Event = evicted(&forgotten, 3).into();
+    stage.append(&[gone]).await;
+    let there = Instance::new(&stage).await;
+    assert_eq!(there.text(&forgotten, ann, 3).await, None, "it was forgotten");
+    assert_eq!(there.text(&kept, ann, 3).await, None, "nobody knows yet");
+    stage.work().await;
+    until("what is kept is shown again", async || {
+        let text = there.text(&kept, ann, 3).await;
+        if text.as_deref() == Some("kept") { Ok(()) } else { Err(text) }
+    })
+    .await;
+    assert_eq!(there.text(&forgotten, ann, 3).await, None);
+    for instance in [here, there] {
+        instance.lifecycle.stop(Duration::from_secs(5)).await;
+    }
+    stage.rest().await;
 }
 
 #[tokio::test]

@@ -13,7 +13,7 @@ use weir_tests::{
 };
 
 /// A place whose gateway reaches the test's own website, with a driven clock.
-async fn place(outside: &Outside, more: &str) -> Place {
+pub(super) async fn place(outside: &Outside, more: &str) -> Place {
     place_where(outside, "allow", more).await
 }
 
@@ -33,23 +33,23 @@ async fn open(weir: &Weir, epoch: u32) {
     }
 }
 
-async fn advance(admin: &Client, epoch: u32) {
+pub(super) async fn advance(admin: &Client, epoch: u32) {
     let body = json!({"epoch": epoch, "reason": "a test"});
     admin.post("/api/nexus/epoch", &body).await.has(200);
 }
 
 /// Moves the clock on, and answers the tick.
-async fn tick(admin: &Client, ticks: u64) -> u64 {
+pub(super) async fn tick(admin: &Client, ticks: u64) -> u64 {
     let now = admin.post("/api/nexus/ticks", &json!({"ticks": ticks})).await.expect(200).json();
     now["tick"].as_u64().expect("a tick")
 }
 
-fn code(answer: &Answer) -> (u16, String) {
+pub(super) fn code(answer: &Answer) -> (u16, String) {
     let code = answer.json()["code"].as_str().unwrap_or_default().to_owned();
     (answer.status, code)
 }
 
-fn refused(status: u16, code: &str) -> (u16, String) {
+pub(super) fn refused(status: u16, code: &str) -> (u16, String) {
     (status, code.to_owned())
 }
 

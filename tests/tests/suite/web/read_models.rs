@@ -1,6 +1,6 @@
 //! What the read models of the gateway say of what agents did.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, sync::Arc};
 
 use weir_events::{
     codec::EventSet,
@@ -14,7 +14,7 @@ use weir_events::{
 };
 use weir_log::append::Outcome;
 use weir_projections::{
-    engine::Engine,
+    engine::{Engine, Projection},
     web::{
         cache, reports,
         request_log::{self, Filter, RequestState, Unsettled},
@@ -27,29 +27,42 @@ use weir_tests::{
     process::{Process, options},
     web::{
         agent, asked, begun, blocked, completed, evicted, failed, hash, hit, shown, stored,
-        submitted,
+        submitted, too_early,
     },
 };
 
 const NAMES: [&str; 3] = ["request_log", "cache", "reports"];
+
+fn kept() -> Vec<Arc<dyn Projection>> {
+    weir_projections::all().into_iter().filter(|it| NAMES.contains(&it.name())).collect()
+}
 
 /// A log whose read models are kept.
 pub(super) struct Stage {
     pub(super) database: TestDatabase,
     pub(super) log: TestLog,
     pub(super) asking: Engine,
-    worker: Process,
+    worker: Option<Process>,
 }
 
 impl Stage {
     pub(super) async fn new() -> Self {
         let database = TestDatabase::create().await;
         let log = database.log().await;
-        let all = weir_projections::all();
-        let kept = || all.iter().filter(|it| NAMES.contains(&it.name())).cloned().collect();
         let asking = Engine::new(log.log.clone(), kept(), fresh(), options());
-        let worker = Process::start(&database, kept(), options()).await;
-        Self { database, log, asking, worker }
+        let mut stage = Self { database, log, asking, worker: None };
+        stage.work().await;
+        stage
+    }
+
+    /// From now on the read models are kept.
+    pub(super) async fn work(&mut self) {
+        self.worker = Some(Process::start(&self.database, kept(), options()).await);
+    }
+
+    /// From now on they stay where they are.
+    pub(super) async fn rest(&mut self) {
+        self.worker.take().expect("it works").stop().await;
     }
 
     pub(super) async fn append<E: EventSet>(&self, events: &[E]) -> Position {
@@ -86,7 +99,7 @@ impl Stage {
 
 #[tokio::test]
 async fn a_request_stands_in_the_log_as_it_came_and_as_it_ended() {
-    let stage = Stage::new().await;
+    let mut stage = Stage::new().await;
     let database = stage.log.log.database();
     let (ann, bob) = (agent(1), agent(2));
     let (first, second, third) = (asked(1, ann, 3), asked(2, ann, 3), asked(3, bob, 4));
@@ -145,27 +158,49 @@ async fn a_request_stands_in_the_log_as_it_came_and_as_it_ended() {
     let open = request_log::unsettled(database, late, 10).await.expect("rows");
     assert_eq!(open, [Unsettled { agent: ann, request: second.request, cycle: 3 }]);
     assert_eq!(request_log::unsettled(database, Timestamp::EPOCH, 10).await.expect("rows"), []);
-    stage.worker.stop().await;
+    stage.rest().await;
 }
 
 #[tokio::test]
 async fn a_request_that_was_too_early_and_came_again_ends_as_it_ended_at_last() {
-    let stage = Stage::new().await;
+    let mut stage = Stage::new().await;
+    let database = stage.log.log.database();
     let early = asked(1, agent(1), 3);
-    stage.web(&[blocked(&early, Cost::NONE).into()]).await;
+    stage.web(&[too_early(&early).into()]).await;
+    stage.web(&[too_early(&early).into()]).await;
     let again = weir_events::web::Asked { cycle: 4, tick: 1_030, ..early.clone() };
-    stage.web(&[submitted(&again).into(), completed(&again, hash(1), 0).into()]).await;
-    let rows = request_log::find(stage.log.log.database(), &early.request, None).await;
+    let mut admitted = facts("facts", &[Event::from(submitted(&again))]);
+    let refused_at = admitted.recorded_at;
+    let admitted_at = Timestamp::from_micros(refused_at.micros() + 60_000_000);
+    admitted.recorded_at = admitted_at;
+    match stage.log.log.append(admitted).await.expect("append") {
+        Outcome::Appended(at) => stage.reached(at.last).await,
+        other => panic!("{other:?}"),
+    }
+    // It is under way since it was admitted, not since it was refused.
+    let open = async |micros| {
+        let before = Timestamp::from_micros(micros);
+        request_log::unsettled(database, before, 10).await.expect("rows").len()
+    };
+    assert_eq!(open(admitted_at.micros()).await, 0);
+    assert_eq!(open(admitted_at.micros() + 1).await, 1);
+    stage.web(&[completed(&again, hash(1), 0).into()]).await;
+    // It counts once, in the cycle it was answered in.
+    let counted = "SELECT n_requests FROM portal.cycle_totals ORDER BY cycle";
+    assert_eq!(stage.numbers(counted).await, [0, 1]);
+    let blocked = "SELECT n_blocked FROM portal.cycle_agents ORDER BY cycle";
+    assert_eq!(stage.numbers(blocked).await, [0, 0]);
+    let rows = request_log::find(database, &early.request, None).await;
     let rows = rows.expect("rows");
     let [row] = &rows[..] else { panic!("{rows:?}") };
     assert_eq!((row.state, row.error.as_ref()), (RequestState::Completed, None));
     assert_eq!((row.cycle, row.created_at, row.position), (4, 1_030, Position(1)));
-    stage.worker.stop().await;
+    stage.rest().await;
 }
 
 #[tokio::test]
 async fn addresses_of_any_length_are_kept() {
-    let stage = Stage::new().await;
+    let mut stage = Stage::new().await;
     let mut long = asked(1, agent(1), 3);
     // Incompressible, so that no index gets away with it.
     long.url = (0..125)
@@ -178,12 +213,12 @@ async fn addresses_of_any_length_are_kept() {
     let purge = cache::Purge::Url(long.url);
     let found = cache::purgeable(stage.log.log.database(), &purge, 10).await.expect("rows");
     assert_eq!(found, [cache::Identity::from(&page)]);
-    stage.worker.stop().await;
+    stage.rest().await;
 }
 
 #[tokio::test]
 async fn the_cache_has_a_rendering_for_everybody_and_one_for_each_owner() {
-    let stage = Stage::new().await;
+    let mut stage = Stage::new().await;
     let database = stage.log.log.database();
     let (ann, bob) = (agent(1), agent(2));
     let page = asked(1, ann, 3);
@@ -214,7 +249,7 @@ async fn the_cache_has_a_rendering_for_everybody_and_one_for_each_owner() {
     let rows: Vec<_> = rows.expect("rows").iter().map(|row| (row.content, row.n_hits)).collect();
     assert_eq!(rows, [(hash(3), 0)]);
     assert_eq!(cache::totals(database).await.expect("totals").n_pages, 2);
-    stage.worker.stop().await;
+    stage.rest().await;
 }
 
 /// What a few agents do in a few cycles, so that everything that can happen happens.
@@ -230,6 +265,15 @@ fn busy() -> Vec<Event> {
                     completed(&asked, hash(n), u32::from(n.is_multiple_of(3))).into(),
                 ],
                 2 => vec![shown(&asked, hash(n)).into()],
+                3 if n % 24 == 3 => vec![too_early(&asked).into(), too_early(&asked).into()],
+                3 if n % 24 == 11 => {
+                    // It comes again, a few requests and perhaps a cycle later.
+                    let before = too_early(&weir_events::web::Asked {
+                        cycle: asked.cycle.saturating_sub(n % 2),
+                        ..asked.clone()
+                    });
+                    vec![before.into(), admitted, completed(&asked, hash(n), 0).into()]
+                }
                 3 => vec![blocked(&asked, Cost::NONE).into()],
                 4 => vec![admitted, failed(&asked, Cost::FAILED).into()],
                 5 => vec![admitted, failed(&asked, Cost::NONE).into()],
@@ -242,7 +286,7 @@ fn busy() -> Vec<Event> {
 }
 
 /// Counted again from the log of requests, row by row: what of it the counters do not say.
-const RECOUNTED: [&str; 3] = [
+pub(super) const RECOUNTED: [&str; 3] = [
     "SELECT count(*) FROM (
         SELECT cycle, count(*) AS n, count(*) FILTER (WHERE state = 'completed') AS n_completed,
             count(*) FILTER (WHERE cached) AS n_cached, count(*) FILTER (WHERE blocked) AS n_blocked,
@@ -272,7 +316,7 @@ const RECOUNTED: [&str; 3] = [
 
 #[tokio::test]
 async fn counters_are_what_a_count_of_all_requests_gives() {
-    let stage = Stage::new().await;
+    let mut stage = Stage::new().await;
     let events = busy();
     // In batches of odd sizes, so that requests begin in one and end in another.
     for part in events.chunks(7) {
@@ -291,12 +335,12 @@ async fn counters_are_what_a_count_of_all_requests_gives() {
     assert!(asked.is_sorted_by(|a, b| a >= b) && asked.iter().sum::<u64>() == 60, "{asked:?}");
     let nothing = reports::so_far(stage.log.log.database(), 99).await.expect("a report");
     assert_eq!((nothing.total_requests, nothing.cache_hit_rate.to_bits()), (0, 0));
-    stage.worker.stop().await;
+    stage.rest().await;
 }
 
 #[tokio::test]
 async fn an_agent_has_used_what_has_left_and_its_quota_is_the_greatest_it_was_judged_by() {
-    let stage = Stage::new().await;
+    let mut stage = Stage::new().await;
     let database = stage.log.log.database();
     let ann = agent(1);
     let quota = |n, quota| {
@@ -324,12 +368,12 @@ async fn an_agent_has_used_what_has_left_and_its_quota_is_the_greatest_it_was_ju
     assert_eq!(before, rows[1..]);
     assert_eq!(reports::quotas_in(database, 3, None, 10).await.expect("rows"), rows[1..]);
     assert_eq!(reports::quotas_in(database, 3, Some(&ann), 10).await.expect("rows"), []);
-    stage.worker.stop().await;
+    stage.rest().await;
 }
 
 /// What a log of these events says at the end of three cycles.
 async fn hashes(events: &[Event]) -> Vec<Hash256> {
-    let stage = Stage::new().await;
+    let mut stage = Stage::new().await;
     for (cycle, part) in (1..).zip(events.chunks(events.len().div_ceil(3))) {
         stage.append(part).await;
         stage.begin(cycle, (cycle > 1).then_some(cycle - 1)).await;
@@ -339,7 +383,7 @@ async fn hashes(events: &[Event]) -> Vec<Hash256> {
         let report = stage.asking.check(name, |_| ()).await.expect("a report");
         assert!(report.equal(), "{name}: {report:#?}");
     }
-    stage.worker.stop().await;
+    stage.rest().await;
     rows.iter().rev().map(|row| row.state_hash).collect()
 }
 

@@ -16,7 +16,13 @@ use weir_events::web::{
     },
 };
 use weir_processors::web::signature::{check_signature, sign};
-use weir_tests::weir::{Part, Place};
+use weir_tests::{
+    agent::Agent,
+    outside::Outside,
+    weir::{Part, Place},
+};
+
+use super::portal::{advance, place, tick};
 
 fn clients() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("clients")
@@ -120,6 +126,83 @@ fn the_python_client_signs_as_this_build_does() {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let said = String::from_utf8_lossy(&output.stdout);
     assert_eq!(said.trim(), format!("{} vectors agree", requests().len()));
+}
+
+/// The client in TypeScript, as Node.js runs it: its types taken out, nothing else.
+fn compiled(folder: &Path) -> PathBuf {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let compiler = ["target/tools/typescript", "api/ui"]
+        .map(|at| root.join(at).join("node_modules/typescript/lib/tsc.js"))
+        .into_iter()
+        .find(|compiler| compiler.exists())
+        .expect("TypeScript: run tools/test");
+    fs::write(folder.join("package.json"), r#"{"type": "module"}"#).expect("write");
+    let options = ["--noCheck", "--target", "es2022", "--module", "esnext", "--outDir"];
+    let output = Command::new("node")
+        .arg(compiler)
+        .args(options)
+        .arg(folder)
+        .arg(clients().join("weir_agent.ts"))
+        .output()
+        .expect("node: run tools/test");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+    folder.join("weir_agent.js")
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn both_clients_ask_a_running_gateway_and_say_why_they_are_refused() {
+    let outside = Outside::start().await;
+    let place = place(&outside, ", requests_per_tick: 100").await;
+    let weir = place.start(Part::Up).await;
+    let admin = &weir.client;
+    advance(admin, 4).await;
+    tick(admin, 1).await;
+    for (name, program, script) in [
+        ("python", "python3", clients().join("weir_agent.py")),
+        ("typescript", "node", compiled(place.path())),
+    ] {
+        let agent = Agent::with_spark(admin, name, 100).await;
+        let said = async |token: &str, arguments: &[&str]| {
+            let mut command = Command::new(program);
+            command.arg(&script).args([&weir.url, token, &agent.secret_key()]).args(arguments);
+            let output = tokio::task::spawn_blocking(move || command.output());
+            let output = output.await.expect("no panic").expect("it runs");
+            let text = |bytes| String::from_utf8(bytes).expect("text");
+            (output.status.code(), text(output.stdout), text(output.stderr))
+        };
+        let at = |path: &str| format!("{}/{name}/{path}", outside.url);
+        let (code, page, words) = said(&agent.token, &["GET", &at("get"), "to learn"]).await;
+        assert_eq!(code, Some(0), "{name}: {words}");
+        assert!(page.starts_with("200 fetched 2 spark\n"), "{name}: {page}");
+        assert!(page.contains(&format!("This is the page at /{name}/get.")), "{name}: {page}");
+        let again = said(&agent.token, &["GET", &at("get"), "to learn"]).await;
+        assert!(again.1.starts_with("200 cached 0 spark\n"), "{name}: {again:?}");
+
+        // One id is one request, whoever is impatient.
+        let id = Hash256::of(&[name.as_bytes()]).to_string();
+        let post = ["POST", &at("post"), "to ask", r#"{"q": 1}"#, &id];
+        let first = said(&agent.token, &post).await;
+        assert!(first.1.starts_with("200 fetched 3 spark\n"), "{name}: {first:?}");
+        assert_eq!(said(&agent.token, &post).await, first, "{name}");
+        assert_eq!(outside.asked(&format!("/{name}/post")), 1, "{name}");
+        let paid = agent.account(admin).await;
+
+        let refused = |answer: &(Option<i32>, String, String), words: &str| {
+            assert_eq!((answer.0, answer.1.as_str()), (Some(1), ""), "{name}: {answer:?}");
+            assert!(answer.2.starts_with(&format!("refused: {words}: ")), "{name}: {answer:?}");
+        };
+        let blocked = said(&agent.token, &["GET", "https://github.com/", "to copy"]).await;
+        refused(&blocked, "0x0702 DomainBlocked");
+        assert!(blocked.2.contains("github.com"), "{name}: {blocked:?}");
+        let other = ["POST", &at("other"), "to ask", r#"{"q": 2}"#, &id];
+        refused(&said(&agent.token, &other).await, "0x0704 InvalidRequest");
+        let nobody = format!("rf_{}", "0".repeat(40));
+        let problem = admin.with_token(Some(&nobody)).get("/api/web/requests").await;
+        let code = problem.json()["code"].as_str().expect("a code").to_owned();
+        refused(&said(&nobody, &["GET", &at("get"), "to learn"]).await, &code);
+        assert_eq!(agent.account(admin).await, paid, "{name}: a refusal costs nothing");
+    }
+    weir.stop().await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
