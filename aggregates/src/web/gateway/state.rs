@@ -22,7 +22,7 @@ impl BackOff {
     /// Until when one pauses who has both: what was said later counts for the next pause.
     #[must_use]
     pub fn before(self, later: &State) -> Self {
-        let BackOff { length, .. } = later.back_off_after(self);
+        let Self { length, .. } = later.back_off_after(self);
         Self { until: self.until.max(later.back_off.until), length }
     }
 

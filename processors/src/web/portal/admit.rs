@@ -150,7 +150,7 @@ impl Portal {
 /// How many cycles one looks back for a pause that is not over, `into` ticks after the last one.
 fn cycles_back(into: u64, per_cycle: u32, longest: u64) -> u64 {
     let Some(left) = longest.checked_sub(into) else { return 0 };
-    (left / u64::from(per_cycle) + 1).min(MAX_BACK_OFF + 1)
+    (left / u64::from(per_cycle)).min(MAX_BACK_OFF) + 1
 }
 
 fn pair_once(submission: &Submission) -> Once<'_, Gateway> {
@@ -226,6 +226,6 @@ mod tests {
         ] {
             assert_eq!(cycles_back(into, per_cycle, 27), cycles, "{into} {per_cycle}");
         }
-        assert_eq!(cycles_back(5, 1, u64::MAX), 17, "and no further");
+        assert_eq!(cycles_back(0, 1, u64::MAX), 17, "and no further");
     }
 }
