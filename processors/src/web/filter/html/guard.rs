@@ -77,6 +77,8 @@ struct Guard {
 enum Fate {
     Pass,
     Leave,
+    /// It is left out, and words on both sides of it stay apart.
+    Blank,
 }
 
 impl Guard {
@@ -109,10 +111,10 @@ impl Guard {
         if role.is_transparent() && attributes::look(&tag.attrs).is_plain() {
             // Its text is no less readable without it.
             self.skipped.borrow_mut().push(tag.name.clone());
-        } else {
-            self.dropped.set(true);
-            *self.dropping.borrow_mut() = Some((tag.name.clone(), 1));
+            return role.left_out();
         }
+        self.dropped.set(true);
+        *self.dropping.borrow_mut() = Some((tag.name.clone(), 1));
         Fate::Leave
     }
 
@@ -123,7 +125,7 @@ impl Guard {
         if let Some(at) = at {
             let keep = skipped.len() - 1 - at;
             skipped.truncate(keep);
-            return Fate::Leave;
+            return role_of_html(&tag.name).left_out();
         }
         self.builder.sink.closed(&tag.name);
         Fate::Pass
@@ -166,6 +168,7 @@ impl TokenSink for Guard {
         match self.judge(&token) {
             Fate::Pass => self.builder.process_token(token, line),
             Fate::Leave => TokenSinkResult::Continue,
+            Fate::Blank => self.builder.process_token(Token::CharacterTokens("\n".into()), line),
         }
     }
 
@@ -179,12 +182,17 @@ impl TokenSink for Guard {
 }
 
 impl Role {
-    /// Whether it says nothing about its text, so that the text may stand without it.
+    /// Whether its text may stand without it: it is neither code nor unseen.
     const fn is_transparent(self) -> bool {
-        matches!(
-            self,
-            Self::Block | Self::Unmarked | Self::Paragraph | Self::Link | Self::Inline(_)
-        )
+        !matches!(self, Self::Code | Self::Span | Self::Unseen | Self::Title)
+    }
+
+    /// What becomes of its tags where it is left out and its text is not.
+    const fn left_out(self) -> Fate {
+        match self {
+            Self::Unmarked | Self::Link | Self::Inline(_) => Fate::Leave,
+            _ => Fate::Blank,
+        }
     }
 }
 

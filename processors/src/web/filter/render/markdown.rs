@@ -115,9 +115,15 @@ impl Writer<'_> {
                     None => String::new(),
                 };
                 if self.marker.is_empty() {
-                    let n = self.open.len();
                     let further = self.open.last().is_some_and(|list| 1 < list.n_items);
-                    let within = n.checked_sub(2).and_then(|at| self.open.get(at));
+                    // Terms and definitions are not there when it is read again.
+                    let is_written = |open: &&Open| {
+                        !matches!(
+                            open.container,
+                            Container::Definitions | Container::Term | Container::Definition
+                        )
+                    };
+                    let within = self.open.iter().rev().skip(1).find(is_written);
                     self.tight =
                         further || within.is_some_and(|open| open.container == Container::Item);
                 }

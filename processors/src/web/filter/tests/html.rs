@@ -188,3 +188,20 @@ fn a_waiver_lets_code_stay_as_code() {
     );
     assert_eq!(filtered.report, FilterReport::default());
 }
+
+#[test]
+fn what_is_nested_too_deeply_stands_without_what_it_is_in() {
+    for open in ["<blockquote>", "<ul><li>", "<table><tr><td>", "<dl><dd>", "<div><h2>"] {
+        let page = format!(
+            "{}<p>Deep keepsake.</p><p>The rest is a keepsake.</p><pre>leak_me()</pre>",
+            open.repeat(130)
+        );
+        holds(open, page.as_bytes(), "text/html; charset=utf-8");
+        assert!(!raw(&page, "text/html").content.contains("keepsake.The"), "{open}");
+    }
+    holds(
+        "quotes",
+        format!("{}An ordinary keepsake.", "> ".repeat(130)).as_bytes(),
+        "text/markdown",
+    );
+}

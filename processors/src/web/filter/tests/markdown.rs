@@ -78,3 +78,11 @@ fn an_item_that_is_cut_stays_the_text_it_was() {
         assert_eq!(filtered(text.as_bytes(), "text/markdown", &wanted).content, expected);
     }
 }
+
+#[test]
+fn a_list_in_a_definition_is_written_as_it_is_read() {
+    for page in ["<ul><dl>_<ul>日", "<li><ul><dl>\\<ul>-"] {
+        let once = raw(page, "text/markdown").content;
+        assert_eq!(raw(&once, "text/markdown").content, once, "{page}");
+    }
+}

@@ -1,5 +1,7 @@
 //! What gives a line away: prompts, hunks, traces, keywords, and how it ends.
 
+use super::is_small;
+
 /// Whether a line can be nothing but code, or a part of a transcript, diff or trace.
 pub(super) fn certain(line: &str) -> bool {
     leads(line) || continues(line)
@@ -91,7 +93,8 @@ fn prompt(line: &str) -> bool {
         return command(rest);
     }
     if let Some(rest) = line.strip_prefix("% ") {
-        return command(rest) && !rest.ends_with('.');
+        let first = rest.split_whitespace().next().unwrap_or_default();
+        return command(rest) && !rest.ends_with('.') && !is_small(first);
     }
     // user@host:~$ ls, mysql> select, irb(main):001:0> x, iex(1)> x
     let sign = |byte: u8| matches!(byte, b'$' | b'#' | b'>');
@@ -153,7 +156,9 @@ pub(super) fn keywords(line: &str) -> i32 {
         {
             5
         }
-        "import" if n == 2 && !ends(&['.', ':', ',']) || rest.contains(" as ") && n == 4 => 5,
+        "import" if rest.contains(" as ") && n == 4 => 5,
+        // `import taxes` is something to read about.
+        "import" if n == 2 && !ends(&['.', ':', ',']) => 4,
         "require" | "include" if rest.starts_with(['\'', '"', '(']) => 5,
         "int" | "char" | "bool" | "float" | "double" | "long" | "string" | "void" | "unsigned"
         | "size_t"
@@ -193,16 +198,21 @@ fn is_statement(line: &str, first: &str, rest: &str) -> bool {
     let few = line.split_whitespace().count() <= 6;
     let ends = |marks: &[char]| line.ends_with(marks);
     match first {
-        "def" | "fn" | "func" | "function" | "async" => rest.contains('('),
+        "def" | "fn" | "func" | "function" | "async" => calls(rest) || ends(&['{']),
         "pub" | "public" | "private" | "protected" | "static" | "abstract" | "override"
         | "export" | "extern" | "final" => {
-            ends(&[';', '{', ')', '(', ',']) || rest.contains(['(', '=', '{']) && few
+            ends(&['{', '('])
+                || calls(rest)
+                || rest.contains(['=', '{']) && few
+                || ends(&[';', ',']) && 2 <= rest.split_whitespace().count()
         }
         "class" | "struct" | "enum" | "interface" | "trait" | "impl" | "namespace" | "module"
-        | "type" | "object" => ends(&['{', ':', ';']) && few,
+        | "type" | "object" => ends(&['{']) || ends(&[':', ';']) && few && names(rest),
         "if" | "for" | "while" | "elif" | "switch" | "with" | "except" | "catch" | "match"
         | "foreach" | "unless" => {
-            ends(&['{']) || ends(&[':']) && few || rest.starts_with('(') && ends(&[')', ';', ':'])
+            ends(&['{'])
+                || ends(&[':']) && few && compares(first, rest)
+                || rest.starts_with('(') && ends(&[')', ';', ':'])
         }
         "else" | "try" | "finally" | "do" => matches!(rest, ":" | "{"),
         "import" => ends(&[';']) || rest.contains(" from ") && rest.contains(['"', '\'']),
@@ -210,6 +220,36 @@ fn is_statement(line: &str, first: &str, rest: &str) -> bool {
         "using" | "package" | "require" | "include" => ends(&[';']),
         _ => false,
     }
+}
+
+/// `name(`; `function (mathematics)` is what an article is called.
+fn calls(rest: &str) -> bool {
+    rest.match_indices('(').any(|(at, _)| {
+        rest.get(..at).is_some_and(|before| {
+            before.ends_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | '>' | '!' | '?'))
+        })
+    })
+}
+
+/// Whether names follow: a class has one, and a `class of service:` has none.
+fn names(rest: &str) -> bool {
+    let mut words = rest.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    let any = words.clone().next().is_some();
+    any && !words.any(is_small)
+}
+
+/// Whether it is a condition, and not `for example:` or `if so:`.
+fn compares(first: &str, rest: &str) -> bool {
+    let rest = rest.trim_end_matches(':');
+    let parts = || rest.split_whitespace();
+    rest.contains(['(', ')', '[', '=', '<', '>', '_', '.', '!', '\'', '"', '%'])
+        || first == "for" && parts().any(|part| part == "in")
+        || parts().any(|part| {
+            matches!(part, "is" | "None" | "True" | "False" | "and" | "or")
+                || part.ends_with("Error")
+                || part.ends_with("Exception")
+        })
+        || parts().count() == 1 && rest.len() == 1
 }
 
 fn sql(rest: &str) -> i32 {
@@ -237,6 +277,9 @@ fn command(first: &str, rest: &str) -> i32 {
         return 0;
     }
     let n = rest.split_whitespace().count();
+    if first == "go" && 1 < n && !rest.contains(['.', '/', '-', '@']) {
+        return 0;
+    }
     let verb = rest.split_whitespace().next().unwrap_or_default();
     match (VERBS.contains(&verb), n) {
         (true, ..=10) => 5,
