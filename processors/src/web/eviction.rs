@@ -21,10 +21,12 @@ use crate::{
 
 /// Pages forgotten in one append.
 const AT_ONCE: usize = 1_000;
+/// Pages looked up at once: so many are on record before the read model is waited for.
+const LOOKED_UP: usize = 20_000;
 /// How long the read model may take to hear of them.
-const PATIENCE: Duration = Duration::from_secs(30);
-/// Appends of one visit, so that one that goes wrong somehow does not go on for ever.
-const MAX_APPENDS: usize = 10_000;
+const PATIENCE: Duration = Duration::from_mins(1);
+/// How often one visit looks, so that one that goes wrong somehow does not go on for ever.
+const MAX_LOOKS: usize = 1_000;
 
 /// Pages could not be forgotten.
 #[derive(Debug, thiserror::Error)]
@@ -70,12 +72,12 @@ impl<'a> Evictions<'a> {
     pub async fn due(&self, cycle: u64, max_bytes: u64) -> Result<u64, EvictionFault> {
         let (caller, database) = (Caller::processor("web-cache"), self.door.log().database());
         let mut n_pages = 0;
-        for _ in 0..MAX_APPENDS {
+        for _ in 0..MAX_LOOKS {
             let mut cause = WebEvictionCause::Expired;
-            let mut gone = cache::expired(database, cycle, AT_ONCE).await?;
+            let mut gone = cache::expired(database, cycle, LOOKED_UP).await?;
             if gone.is_empty() {
                 cause = WebEvictionCause::Space;
-                gone = cache::beyond(database, max_bytes, AT_ONCE).await?;
+                gone = cache::beyond(database, max_bytes, LOOKED_UP).await?;
             }
             if gone.is_empty() {
                 break;
@@ -95,8 +97,8 @@ impl<'a> Evictions<'a> {
     ) -> Result<Purged, EvictionFault> {
         let log = self.door.log();
         let mut purged = Purged { n_pages: 0, position: log.head() };
-        for _ in 0..MAX_APPENDS {
-            let gone = cache::purgeable(log.database(), purge, AT_ONCE).await?;
+        for _ in 0..MAX_LOOKS {
+            let gone = cache::purgeable(log.database(), purge, LOOKED_UP).await?;
             if gone.is_empty() {
                 break;
             }
@@ -115,14 +117,17 @@ impl<'a> Evictions<'a> {
         cycle: u64,
         caller: &Caller,
     ) -> Result<Position, EvictionFault> {
-        let mut facts: BTreeMap<StreamName, Vec<Event>> = BTreeMap::new();
-        for identity in gone {
-            let Identity { key, variant, owner } = *identity;
-            let evicted = WebCacheEvicted { key, variant, owner, cause, cycle };
-            facts.entry(cache_stream(&key)?).or_default().push(evicted.into());
+        let mut last = self.door.log().head();
+        for some in gone.chunks(AT_ONCE) {
+            let mut facts: BTreeMap<StreamName, Vec<Event>> = BTreeMap::new();
+            for identity in some {
+                let Identity { key, variant, owner } = *identity;
+                let evicted = WebCacheEvicted { key, variant, owner, cause, cycle };
+                facts.entry(cache_stream(&key)?).or_default().push(evicted.into());
+            }
+            let facts: Vec<_> = facts.into_iter().collect();
+            last = self.door.record_each(&facts, caller).await?.last;
         }
-        let facts: Vec<_> = facts.into_iter().collect();
-        let last = self.door.record_each(&facts, caller).await?.last;
         self.engine.wait_for("cache", last, PATIENCE).await?;
         Ok(last)
     }

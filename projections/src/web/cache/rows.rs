@@ -128,7 +128,7 @@ pub async fn expired(
     cycle: u64,
     limit: usize,
 ) -> Result<Vec<Identity>, QueryFault> {
-    let query = sqlx::query(EXPIRED).bind(number(cycle)).bind(query::limit(limit));
+    let query = sqlx::query(EXPIRED).bind(number(cycle)).bind(number(limit as u64));
     query::rows(database, VIEW, query, identity).await
 }
 
@@ -145,7 +145,7 @@ pub async fn beyond(
     max_bytes: u64,
     limit: usize,
 ) -> Result<Vec<Identity>, QueryFault> {
-    let query = sqlx::query(BEYOND).bind(number(max_bytes)).bind(query::limit(limit));
+    let query = sqlx::query(BEYOND).bind(number(max_bytes)).bind(number(limit as u64));
     query::rows(database, VIEW, query, identity).await
 }
 
@@ -171,7 +171,7 @@ pub async fn purgeable(
         Purge::Url(url) => sqlx::query(OF_URL).bind(url.as_str()),
         Purge::Host(host) => sqlx::query(OF_HOST).bind(host.as_str()),
     };
-    query::rows(database, VIEW, query.bind(query::limit(limit)), identity).await
+    query::rows(database, VIEW, query.bind(number(limit as u64)), identity).await
 }
 
 /// How much is cached.
