@@ -161,7 +161,7 @@ problems! {
     LOCKED_OUT TOO_MANY_REQUESTS "locked_out" "Too many failed attempts"
         "Ten tokens from this address opened nothing. It is locked out for five minutes; Retry-After says how much is left.";
     PORTAL_CLOSED FORBIDDEN "portal_closed" "The epoch does not allow this yet"
-        "The portal opens for GET and HEAD in epoch 3 and for everything else in epoch 4. An operator advances the epoch with POST /api/nexus/epoch or `weir nexus epoch`.";
+        "The portal opens for GET and HEAD in epoch 3 and for everything else in epoch 4. An operator advances the epoch with POST /api/nexus/epoch or `weir nexus epoch N`.";
     PORTAL_QUOTA TOO_MANY_REQUESTS "portal_quota" "The quota of this cycle is used up"
         "An agent has 5 requests in a cycle of epoch 3, and 2 more for each epoch after it. The next cycle has new ones; GET /api/nexus says when it begins.";
     PORTAL_RATE TOO_MANY_REQUESTS "portal_rate" "Too many requests in this tick"

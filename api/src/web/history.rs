@@ -186,6 +186,7 @@ impl From<RequestRow> for WebRequestView {
         ("state" = Option<String>, Query, description = "`submitted`, `completed`, `blocked` or `failed`"),
         ("host" = Option<String>, Query, description = "For a page of this host"),
         ("cycle" = Option<u64>, Query, description = "Of this cycle"),
+        ("cached" = Option<bool>, Query, description = "Answered without anything leaving for it, or not"),
         ("q" = Option<String>, Query, description = "With these words in address or purpose, as they stand"),
         ("limit" = Option<usize>, Query, description = "1 to 1000, 50 by default"),
         ("cursor" = Option<String>, Query, description = "Where the list before ended"),
@@ -232,6 +233,7 @@ fn filter(params: &mut Params) -> Result<Filter, Problem> {
         state: state.transpose()?,
         host: params.take::<String>("host")?.map(|host| host.to_ascii_lowercase()),
         cycle: params.take("cycle")?,
+        cached: params.take("cached")?,
         q,
     })
 }
@@ -347,19 +349,24 @@ mod tests {
     #[tokio::test]
     async fn a_filter_is_read_and_what_makes_no_sense_is_named() {
         let agent = AgentId::new([1; 32]);
-        let query = format!("agent={agent}&state=blocked&host=Docs.RS&cycle=7&q=how");
+        let query = format!("agent={agent}&state=blocked&host=Docs.RS&cycle=7&cached=true&q=how");
         let wanted = Filter {
             agent: Some(agent),
             state: Some(RequestState::Blocked),
             host: Some("docs.rs".to_owned()),
             cycle: Some(7),
+            cached: Some(true),
             q: Some("how".to_owned()),
         };
         assert_eq!(asked(&query).await.unwrap(), wanted);
         let long = format!("q={}", "x".repeat(201));
-        for (query, field) in
-            [("state=done", "state"), ("agent=ann", "agent"), ("cycle=-1", "cycle"), (&long, "q")]
-        {
+        for (query, field) in [
+            ("state=done", "state"),
+            ("agent=ann", "agent"),
+            ("cycle=-1", "cycle"),
+            ("cached=maybe", "cached"),
+            (&long, "q"),
+        ] {
             let refused = asked(query).await.unwrap_err();
             assert!(refused.detail().starts_with(field), "{}", refused.detail());
         }

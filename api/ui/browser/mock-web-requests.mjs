@@ -138,6 +138,7 @@ export class MockWebRequests {
         (!state || request.state === state) &&
         (!query.has("agent") || request.agent === query.get("agent")) &&
         (!query.has("host") || request.host === query.get("host").toLowerCase()) &&
+        (!query.has("cached") || String(request.cached) === query.get("cached")) &&
         (!query.has("cycle") || request.cycle === Number(query.get("cycle"))) &&
         `${request.url} ${request.purpose}`.toLowerCase().includes(words),
     );

@@ -241,6 +241,7 @@ const requestsRoute = createRoute({
   validateSearch: (search: Record<string, unknown>): RequestsSearch => ({
     ...(Object.assign({}, ...REQUEST_FILTERS.map((name) => word(search, name))) as RequestFilter),
     ...word(search, "state", REQUEST_STATES),
+    ...word(search, "cached", ["true", "false"]),
     ...word(search, "paused", ["yes"]),
     ...word(search, "open"),
     ...word(search, "of"),

@@ -51,6 +51,9 @@ pub(crate) struct RequestsArgs {
     /// Of this cycle
     #[arg(long)]
     cycle: Option<u64>,
+    /// true: answered without anything leaving for it; false: all others
+    #[arg(long)]
+    cached: Option<bool>,
     /// How many
     #[arg(long, default_value_t = 50)]
     limit: usize,
@@ -139,6 +142,7 @@ fn requests(context: &Context, args: &RequestsArgs) -> Result<Exit, Failure> {
         ("state", args.state.clone()),
         ("host", args.host.clone()),
         ("cycle", args.cycle.map(|cycle| cycle.to_string())),
+        ("cached", args.cached.map(|cached| cached.to_string())),
         ("limit", Some(args.limit.to_string())),
         ("q", args.words.clone()),
     ]);

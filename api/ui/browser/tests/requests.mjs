@@ -116,6 +116,10 @@ export default [
         await rows(page),
         mock.webRequests.requests.filter(({ host, state }) => host === "github.com" && state === "blocked").map(({ id }) => id),
       );
+      await page.getByLabel("Cached").selectOption({ label: "cached" });
+      await page.getByTestId("no-match").waitFor();
+      await page.getByLabel("Cached").selectOption({ label: "not cached" });
+      await page.getByTestId("requests").waitFor();
       await page.getByLabel("Agent", { exact: true }).selectOption({ label: "scout" });
       await page.getByTestId("no-match").waitFor();
       await page.getByRole("button", { name: "Clear" }).click();

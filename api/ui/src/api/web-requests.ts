@@ -47,7 +47,7 @@ export interface WebRequest {
   settled: Position | null;
 }
 
-export const REQUEST_FILTERS = ["agent", "host", "q", "state", "cycle"] as const;
+export const REQUEST_FILTERS = ["agent", "host", "q", "state", "cached", "cycle"] as const;
 export type RequestFilter = { [K in (typeof REQUEST_FILTERS)[number]]?: string | undefined };
 
 export interface RequestPage {

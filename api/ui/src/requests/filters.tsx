@@ -11,6 +11,11 @@ const STATES = [
   { value: "", label: "all states" },
   ...REQUEST_STATES.map((value) => ({ value, label: value === "submitted" ? "pending" : value })),
 ];
+const CACHED = [
+  { value: "", label: "cached or not" },
+  { value: "true", label: "cached" },
+  { value: "false", label: "not cached" },
+];
 const BOX = "numbers h-8 rounded border border-line-strong bg-paper px-2 text-xs placeholder:text-soft";
 
 interface FiltersProps {
@@ -88,6 +93,7 @@ export function Filters({ filter, agents, onShow, onClear }: FiltersProps) {
         />
       )}
       <Select label="State" value={filter.state ?? ""} choices={STATES} onChoose={(state) => onShow({ state })} />
+      <Select label="Cached" value={filter.cached ?? ""} choices={CACHED} onChoose={(cached) => onShow({ cached })} />
       <Button type="submit" className="h-8">
         <Search aria-hidden size={13} /> Search
       </Button>

@@ -138,6 +138,8 @@ pub struct Filter {
     pub host: Option<String>,
     /// Of this cycle.
     pub cycle: Option<u64>,
+    /// Answered without anything leaving for it, or not.
+    pub cached: Option<bool>,
     /// With these words in address or purpose, in this order.
     pub q: Option<String>,
 }
@@ -168,6 +170,9 @@ pub async fn list(
     }
     if let Some(cycle) = filter.cycle {
         query.push(" AND cycle = ").push_bind(super::number(cycle));
+    }
+    if let Some(cached) = filter.cached {
+        query.push(" AND cached = ").push_bind(cached);
     }
     if let Some(words) = &filter.q {
         let like = like(words);

@@ -8,7 +8,7 @@ use weir_events::{
     position::Position,
     timestamp::Timestamp,
     web::{
-        Event, QuotaExhausted,
+        Event, QuotaExhausted, WebRequestCompleted,
         request::{Cost, Hash256},
     },
 };
@@ -153,6 +153,11 @@ async fn a_request_stands_in_the_log_as_it_came_and_as_it_ended() {
     assert_eq!(of(Filter { q, ..Filter::default() }).await, [1]);
     let q = Some("%".to_owned());
     assert_eq!(of(Filter { q, ..Filter::default() }).await, [0; 0]);
+    let fourth = asked(4, ann, 3);
+    let hit = WebRequestCompleted { cached: true, ..completed(&fourth, hash(7), 0) };
+    stage.web(&[hit.into()]).await;
+    assert_eq!(of(Filter { cached: Some(true), ..Filter::default() }).await, [7]);
+    assert_eq!(of(Filter { cached: Some(false), ..Filter::default() }).await, [6, 4, 3, 1]);
 
     let late = Timestamp::from_micros(9_000_000_000_000_000);
     let open = request_log::unsettled(database, late, 10).await.expect("rows");
