@@ -21,7 +21,11 @@ export default defineConfig({
   },
   server: {
     proxy: Object.fromEntries(
-      ["/api", "/livez", "/readyz"].map((path) => [path, process.env.WEIR_URL ?? "http://127.0.0.1:7400"]),
+      // Weir compares `origin` with `host`: what came to us goes on as it came.
+      ["/api", "/livez", "/readyz"].map((path) => [
+        path,
+        { target: process.env.WEIR_URL ?? "http://127.0.0.1:7400", changeOrigin: false },
+      ]),
     ),
   },
   test: { include: ["src/**/*.test.ts"], environment: "node" },

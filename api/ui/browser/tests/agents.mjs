@@ -75,7 +75,7 @@ export default [
       await page.getByRole("button", { name: "Advance the epoch" }).click();
       const dialog = page.getByRole("dialog");
       await dialog.getByText("agents may read pages, send (POST) and use APIs").waitFor();
-      await dialog.getByText("each 7 times in a cycle").waitFor();
+      await dialog.getByText("each has 7 requests in a cycle").waitFor();
       assert.ok(await dialog.getByRole("button", { name: "Advance to epoch 4" }).isDisabled(), "without a reason");
       await page.getByLabel(/^Reason/).fill("the rules were read");
       await page.getByLabel(/^Epoch/).fill("3");

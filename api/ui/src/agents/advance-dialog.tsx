@@ -6,6 +6,7 @@ import { asProblem } from "../api/problem";
 import { Button } from "../parts/button";
 import { Dialog } from "../parts/dialog";
 import { Field } from "../parts/field";
+import { plural } from "../parts/format";
 import { levelOf, levelWords, quotaOf, whole } from "./words";
 
 interface AdvanceDialogProps {
@@ -44,8 +45,8 @@ export function AdvanceDialog({ nexus, access, onDone, onClose }: AdvanceDialogP
           {wanted !== undefined && wanted > nexus.epoch && (
             <>
               {" "}
-              From epoch {wanted} on, <strong className="font-semibold">{levelWords(levelOf(wanted))}</strong>, each{" "}
-              {quotaOf(wanted)} times in a cycle.
+              From epoch {wanted} on, <strong className="font-semibold">{levelWords(levelOf(wanted))}</strong>, and each has{" "}
+              {plural(quotaOf(wanted), "request")} in a cycle.
             </>
           )}{" "}
           Epochs only advance: nothing takes this back.

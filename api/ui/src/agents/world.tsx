@@ -79,7 +79,7 @@ function Figure({ name, value, children }: { name: string; value: string; childr
     <div data-figure={name} className="min-w-24">
       <p className="text-2xs tracking-wide text-soft">{name}</p>
       <p className="numbers text-xl leading-tight">{value}</p>
-      <div className="mt-0.5 max-w-64 text-xs text-soft">{children}</div>
+      <div className="mt-0.5 max-w-72 text-xs text-soft">{children}</div>
     </div>
   );
 }

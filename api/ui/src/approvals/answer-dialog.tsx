@@ -48,7 +48,7 @@ export function AnswerDialog({ approval, word, who, onDone, onClose }: AnswerDia
           <code className="break-all">
             {approval.method} {approval.url}
           </code>
-          , to: {approval.purpose}. It is blocked: {approval.reason}.{" "}
+          ; its purpose: {approval.purpose}. It is blocked: {approval.reason}.{" "}
           {word === "allow"
             ? "This very request passes, when the agent sends it again; any other needs an answer of its own. The address is judged as ever, and its code is taken out."
             : "The agent is refused with your reason until the time is over, or somebody says otherwise."}

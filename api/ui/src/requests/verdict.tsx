@@ -28,9 +28,18 @@ export function Verdict({ request }: { request: WebRequest }) {
     <div data-testid="verdict" className="text-xs">
       <p className="break-words">
         <Badge tone={allowed ? "good" : "bad"}>{allowed ? "allowed" : "blocked"}</Badge>{" "}
-        <code className="break-all">{host}</code> {rule === null ? "by no rule" : <>by the rule <code className="break-all">{rule}</code></>}
-        {category !== null && <span className="text-soft"> ({category})</span>}
-        <span className="text-soft">: {reason}</span>
+        <code className="break-all">{host}</code>
+        {rule === null ? (
+          <span className="text-soft">, which no rule names: what holds for all others holds for it</span>
+        ) : (
+          <>
+            {" "}
+            by the rule <code className="break-all">{rule}</code>
+            <span className="text-soft">
+              {category !== null && ` (${category})`}: {reason}
+            </span>
+          </>
+        )}
         {waivedBy !== null && (
           <>
             {" "}

@@ -28,6 +28,16 @@ const SHORTCUTS: [string, [string[], string][]][] = [
     ],
   ],
   [
+    "Requests",
+    [
+      [["/"], "filter"],
+      [["j"], "next request, older"],
+      [["k"], "previous request, newer"],
+      [["Enter"], "open the request"],
+      [["p"], "pause and resume"],
+    ],
+  ],
+  [
     "Projections",
     [
       [["j"], "next projection"],
