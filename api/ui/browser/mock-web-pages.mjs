@@ -6,19 +6,14 @@ const CYCLE = 47;
 const HASH = (n) => n.toString(16).padStart(4, "0").repeat(16);
 
 export class MockWebPages {
-  constructor({ empty = false, epoch = 3 } = {}) {
+  constructor({ empty = false } = {}) {
     this.empty = empty;
-    this.epoch = epoch;
     this.purged = [];
     this.pages = empty ? [] : Array.from({ length: 120 }, (_, index) => page(120 - index));
   }
 
   answer({ path, query, method, json, problem }) {
     const [, kind, id] = path.split("/");
-    if (kind === "access") {
-      const [level, quota] = this.epoch < 3 ? ["closed", 0] : this.epoch === 3 ? ["read-only", 5] : ["read-write", 7];
-      return json(200, { epoch: this.epoch, cycle: CYCLE, tick: 4_711, access_level: level, quota, remaining: null });
-    }
     if (kind === "reports") return this.#reports({ id, query, json, problem });
     if (kind === "search") return this.#search({ query, json });
     if (method === "DELETE") return this.#purge({ query, json, problem });

@@ -16,15 +16,15 @@ const SCOPES = {
 };
 
 export class MockWebPeople {
-  constructor({ empty = false, driven = false, closed = false } = {}) {
+  constructor({ empty = false, driven = false, epoch = 3 } = {}) {
     this.empty = empty;
     this.nexus = {
-      epoch: closed ? 2 : 3,
-      cycle: 41,
-      tick: 4_921,
+      epoch,
+      cycle: 47,
+      tick: 4_711,
       clock: driven ? "driven" : "wall",
       tick_seconds: driven ? null : 60,
-      ticks_per_cycle: 120,
+      ticks_per_cycle: 100,
       next_cycle_at: driven ? null : from(2_400),
     };
     this.agents = empty ? [] : [agent("reader", -86_400), agent("builder", -7_200), agent("scout", -90_000, { revoked_at: from(-4_000), revoked_by: "mira" })];
@@ -126,10 +126,10 @@ export class MockWebPeople {
     json(201, { account: body.account, amount: body.amount, balance: known.balance, free: known.balance - known.reserved });
   }
 
-  /** What the nth agent used of a cycle; nobody used anything before cycle 32. */
+  /** What the nth agent used of a cycle; nobody used anything before cycle 38. */
   #use(agent, cycle) {
     const at = this.agents.findIndex(({ id }) => id === agent);
-    const used = at < 0 || cycle < 32 || cycle > 41 ? 0 : (cycle * 7 + at * 3) % 6;
+    const used = at < 0 || cycle < 38 || cycle > 47 ? 0 : (cycle * 7 + at * 3) % 6;
     const exhausted = used === 5 && at === 0;
     return {
       cycle,

@@ -10,14 +10,6 @@ const PAGES = [
   ["https://www.rfc-editor.org/rfc/rfc9457", "learn what a problem document has to say"],
   ["https://developer.mozilla.org/en-US/docs/Web/API/EventSource?q='quoted'&x=1", "learn how a stream resumes"],
 ];
-const RULES = [
-  { pattern: "docs.rs", action: "allow", category: "documentation", reason: "documentation of crates" },
-  { pattern: "en.wikipedia.org", action: "allow", category: "reference", reason: "an encyclopedia" },
-  { pattern: "www.rfc-editor.org", action: "allow", category: "standards", reason: "standards" },
-  { pattern: "developer.mozilla.org", action: "allow", category: "documentation", reason: "documentation of the web" },
-  { pattern: "github.com", action: "block", category: "code_repo", reason: "a repository of code" },
-  { pattern: "**.github.com", action: "block", category: "code_repo", reason: "and all below it" },
-];
 const REFUSED = { status_code: null, content_size: 0, content_type: null, hosts: [], code_blocks_removed: 0, bytes_stripped: 0 };
 const NOT_ADMITTED = { ...REFUSED, strips_code: null, interaction: null, epoch: null, tick_cost: 0, spark_cost: 0, tax: 0 };
 const no = (code, name, reason, more = {}) => ({ state: "blocked", ...NOT_ADMITTED, error: { code, name, reason }, ...more });
@@ -56,10 +48,10 @@ const ENDS = [
 ];
 
 export class MockWebRequests {
-  constructor({ empty = false, driven = false, forgotten = false, closed = false } = {}) {
+  constructor({ empty = false, driven = false, forgotten = false, epoch = 3 } = {}) {
     /** What was given is no longer kept. */
     this.forgotten = forgotten;
-    this.people = new MockWebPeople({ empty, driven, closed });
+    this.people = new MockWebPeople({ empty, driven, epoch });
     this.requests = [];
     if (!empty) for (let position = 1; position <= 120; position += 1) this.ask({}, position);
   }
@@ -91,8 +83,8 @@ export class MockWebRequests {
       strips_code: true,
       interaction: "rest-get",
       epoch: 3,
-      cycle: 41 - Math.floor(Math.max(0, 120 - position) / 30),
-      created_at: 4_800 + position,
+      cycle: 47 - Math.floor(Math.max(0, 120 - position) / 30),
+      created_at: 4_590 + position,
       recorded_at: from(-age),
       position,
       settled_position: position + 1,
@@ -109,9 +101,8 @@ export class MockWebRequests {
     if (this.people.answer(asked)) return true;
     const { path, query, may, json, problem, plain } = asked;
     const [kind, what, id, part] = path.split("/").map(decodeURIComponent);
-    if (kind !== "web" || !["requests", "check"].includes(what)) return false;
+    if (kind !== "web" || what !== "requests") return false;
     if (!may("web:read")) return problem(403, "Missing scope", "this needs the scope web:read"), true;
-    if (what === "check") return this.#check(query.get("url"), json), true;
     if (id === undefined) return this.#list(query, { json, problem }), true;
     const found = this.requests.find((request) => request.id === id && (!query.has("agent") || request.agent === query.get("agent")));
     if (!found) return problem(404, "No such request", `there is no request \`${id}\``), true;
@@ -144,26 +135,5 @@ export class MockWebRequests {
     );
     const requests = found.slice(0, limit);
     json(200, { requests, next: found.length > limit ? String(requests.at(-1).position) : null });
-  }
-
-  #check(url, json) {
-    const { hostname: host } = new URL(url);
-    const matching = RULES.filter(({ pattern, action }) => {
-      const name = pattern.replace(/^\*+\./, "");
-      return host === name || (action === "block" && host.endsWith(`.${name}`));
-    });
-    const decides = matching[0];
-    json(200, {
-      url,
-      host,
-      port: 443,
-      action: decides?.action ?? "block",
-      rule: decides?.pattern ?? null,
-      category: decides?.category ?? null,
-      reason: decides?.reason ?? "no rule",
-      waived_by: null,
-      matching,
-      waivers: [],
-    });
   }
 }

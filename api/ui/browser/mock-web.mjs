@@ -12,11 +12,11 @@ export class MockWeb {
 
   /** Answers if the path is one of the gateway's. */
   answer({ path, may, ...asked }) {
-    const [, what] = /^web\/(access|cache|check|preview|reports|rules|search|waivers)(?:\/|$)/.exec(path) ?? [];
+    const [, what] = /^web\/(cache|check|preview|reports|rules|search|waivers)(?:\/|$)/.exec(path) ?? [];
     if (what === undefined) return false;
     // A preview changes nothing, and neither says nor keeps anything.
     const scope = asked.method === "GET" || what === "preview" ? "web:read" : "web:write";
-    if (what !== "access" && !may(scope)) asked.problem(403, "Missing scope", `this needs scope \`${scope}\``);
+    if (!may(scope)) asked.problem(403, "Missing scope", `this needs scope \`${scope}\``);
     else if (what === "preview") answerPreview(asked);
     else if (["check", "rules", "waivers"].includes(what)) this.rules.answer({ path, ...asked });
     else this.pages.answer({ path, ...asked });

@@ -94,12 +94,12 @@ export default [
     mock: { web: { driven: true } },
     open: { path: "agents" },
     async run({ page }) {
-      await page.locator("[data-figure=cycle]").getByText("41", { exact: true }).waitFor();
+      await page.locator("[data-figure=cycle]").getByText("47", { exact: true }).waitFor();
       await page.getByRole("button", { name: "Move the clock" }).click();
       await page.getByRole("button", { name: "A whole cycle" }).click();
-      assert.equal(await page.getByLabel(/^By how many ticks/).inputValue(), "120");
+      assert.equal(await page.getByLabel(/^By how many ticks/).inputValue(), "100");
       await page.getByRole("button", { name: "Move on" }).click();
-      await page.locator("[data-figure=cycle]").getByText("42", { exact: true }).waitFor();
+      await page.locator("[data-figure=cycle]").getByText("48", { exact: true }).waitFor();
     },
   },
   {
@@ -115,7 +115,7 @@ export default [
       const bars = await row(page, "reader").locator("[data-cycle]").evaluateAll((all) => all.map((bar) => [bar.dataset.cycle, bar.dataset.used]));
       assert.equal(bars.length, 12);
       for (const { cycle, used } of quotas) assert.ok(bars.some((bar) => bar.join() === `${cycle},${used}`), `cycle ${cycle}`);
-      assert.deepEqual(bars[0], ["30", ""], "nothing was used then");
+      assert.deepEqual(bars[0], ["36", ""], "nothing was used then");
 
       await page.getByRole("button", { name: "reader", exact: true }).click();
       const dialog = page.getByRole("dialog", { name: "reader" });
@@ -127,7 +127,7 @@ export default [
       await dialog.locator("tr[data-cycle]").first().getByRole("link").click();
       await page.getByRole("heading", { name: "Requests" }).waitFor();
       assert.equal(visit.search().get("agent"), reader.id);
-      assert.equal(visit.search().get("cycle"), "41");
+      assert.equal(visit.search().get("cycle"), "47");
     },
   },
   {

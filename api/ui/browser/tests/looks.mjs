@@ -586,7 +586,7 @@ const STATES = [
   { state: "agents-narrow", mock: {}, open: { path: "agents", width: 480, height: 860 }, reach: shown("world", "agents") },
   {
     state: "agents-empty",
-    mock: { firewall: { empty: true }, web: { closed: true } },
+    mock: { firewall: { empty: true }, web: { epoch: 2 } },
     open: { path: "agents" },
     reach: shown("world", "empty"),
   },

@@ -6,7 +6,7 @@ const states = (page) => page.locator("[data-request]").evaluateAll((all) => [..
 /** A request comes in, as the log and the read model say it. */
 const comesIn = (mock, more = {}) => {
   const made = mock.webRequests.ask(more);
-  const asked = { agent: made.agent, request: made.id, url: made.url, method: made.method, purpose: made.purpose, cycle: 41, tick: 9 };
+  const asked = { agent: made.agent, request: made.id, url: made.url, method: made.method, purpose: made.purpose, cycle: 47, tick: 9 };
   mock.append(1, "WebRequestSubmitted", { asked });
   return made;
 };
@@ -139,7 +139,7 @@ export default [
     },
   },
   {
-    name: "a blocked request tells where its road ended, and which rule says so",
+    name: "a blocked request tells where its road ended, and what would become of it now",
     mock: { events: 200 },
     open: { path: "requests?state=blocked&host=github.com" },
     async run(visit) {
@@ -148,9 +148,11 @@ export default [
       const dialog = page.getByRole("dialog", { name: "GET github.com" });
       await dialog.locator("[data-stop=rules][data-state=stopped]").getByText("is blocked: a repository of code").waitFor();
       await dialog.locator("[data-stop=spark][data-state=unreached]").waitFor();
-      await dialog.getByTestId("verdict").getByText("by the rule github.com").waitFor();
-      await dialog.getByText("2 rules match").click();
-      await dialog.getByText("and all below it").waitFor();
+      const verdict = dialog.getByTestId("verdict");
+      await verdict.getByText("falls under the rule github.com").waitFor();
+      await verdict.getByText("in spite of it, by the waiver").waitFor();
+      await verdict.locator("[data-gate=spark]").getByText("61 are free").waitFor();
+      assert.ok((await verdict.getByRole("link").getAttribute("href")).includes("tab=test"));
       await dialog.getByText("Nothing: it was refused.").waitFor();
       await dialog.getByText("0x0702").waitFor();
       await dialog.getByRole("button", { name: "Copy the command that says why" }).click();

@@ -82,40 +82,6 @@ export async function getContent({ id, agent }: Pick<WebRequest, "id" | "agent">
   return askText(`web/requests/${encodeURIComponent(id)}/content${query({ agent })}`, signal);
 }
 
-/** What is said of an address now, and by which rule. */
-export interface Check {
-  url: string;
-  host: string;
-  port: number;
-  action: string;
-  /** `null` where no rule names the host. */
-  rule: string | null;
-  category: string | null;
-  reason: string;
-  waivedBy: string | null;
-  /** Every rule that matches, the one that decides first. */
-  matching: { pattern: string; action: string; category: string; reason: string }[];
-}
-
-export async function getCheck(url: string, signal?: AbortSignal): Promise<Check> {
-  const it = object(await ask(`web/check${query({ url })}`, { signal }), "a verdict");
-  return {
-    url: text(it["url"]),
-    host: text(it["host"]),
-    port: number(it["port"], "port"),
-    action: text(it["action"]),
-    rule: maybe(it["rule"]),
-    category: maybe(it["category"]),
-    reason: text(it["reason"]),
-    waivedBy: maybe(it["waived_by"]),
-    matching: list(it["matching"]).map((value) => {
-      const rule = object(value, "a rule");
-      const { pattern, action, category, reason } = rule;
-      return { pattern: text(pattern), action: text(action), category: text(category), reason: text(reason) };
-    }),
-  };
-}
-
 export function toRequest(value: Json): WebRequest {
   const it = object(value, "a request");
   const count = (key: string) => number(it[key], key);

@@ -129,7 +129,7 @@ function Body({ request, onShow }: { request: WebRequest; onShow: DrawerProps["o
           </p>
         )}
       </Section>
-      <Section title="What the rules say now">
+      <Section title="What would become of it now">
         <Verdict request={request} />
       </Section>
       {request.warnings.length > 0 && (

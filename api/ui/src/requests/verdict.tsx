@@ -1,16 +1,20 @@
 import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import { asProblem } from "../api/problem";
-import { getCheck, type WebRequest } from "../api/web-requests";
+import type { WebRequest } from "../api/web-requests";
+import { getCheck, METHODS, type Question } from "../api/web-rules";
 import { Badge } from "../parts/page";
+import { TONE } from "../web-rules/words";
 import { addressToExplain } from "./road";
 
-/** What becomes of the address now, by which rule: a rule may have changed since. */
+/** What would become of the same request now, gate by gate, and by which rule: much may have changed since. */
 export function Verdict({ request }: { request: WebRequest }) {
-  const url = addressToExplain(request);
+  const method = METHODS.find((known) => known === request.method) ?? "GET";
+  const question: Question = { url: addressToExplain(request), agent: request.agent, method };
   const unfit = request.error?.name === "InvalidUrl";
   const query = useQuery({
-    queryKey: ["web-check", url],
-    queryFn: ({ signal }) => getCheck(url, signal),
+    queryKey: ["web-requests-verdict", question],
+    queryFn: ({ signal }) => getCheck(question, signal),
     enabled: !unfit,
   });
   if (unfit) return <p className="text-soft">No rule is asked about what is no address that a request may have.</p>;
@@ -22,47 +26,45 @@ export function Verdict({ request }: { request: WebRequest }) {
       </p>
     );
   }
-  const { host, action, rule, category, reason, waivedBy, matching } = query.data;
-  const allowed = action === "allow";
+  const { host, passes, rule, reason, waivedBy, gates, matching } = query.data;
+  const said = matching.find(({ pattern }) => pattern === rule);
   return (
     <div data-testid="verdict" className="text-xs">
       <p className="break-words">
-        <Badge tone={allowed ? "good" : "bad"}>{allowed ? "allowed" : "blocked"}</Badge>{" "}
-        <code className="break-all">{host}</code>
+        <Badge tone={passes ? "good" : "bad"}>{passes ? "would pass" : "would not pass"}</Badge>{" "}
+        {question.url !== request.url && "What it was sent on to: "}
         {rule === null ? (
-          <span className="text-soft">, which no rule names: what holds for all others holds for it</span>
+          <>
+            no rule names <code className="break-all">{host}</code>
+          </>
         ) : (
           <>
-            {" "}
-            by the rule <code className="break-all">{rule}</code>
+            <code className="break-all">{host}</code> falls under the rule <code className="break-all">{rule}</code>
             <span className="text-soft">
-              {category !== null && ` (${category})`}: {reason}
+              {said && ` (${said.category})`}: {said?.reason ?? reason}
             </span>
           </>
         )}
         {waivedBy !== null && (
           <>
-            {" "}
-            in spite of it, by the waiver <code className="break-all">{waivedBy}</code>
+            ; in spite of it, by the waiver <code className="break-all">{waivedBy}</code>
           </>
         )}
       </p>
-      {matching.length > 1 && (
-        <details className="mt-1.5">
-          <summary className="cursor-pointer text-soft">{matching.length} rules match; the first decides</summary>
-          <ul className="mt-1 grid gap-0.5">
-            {matching.map((other) => (
-              <li key={other.pattern} className="break-words">
-                <span className={other.action === "allow" ? "text-good" : "text-bad"}>{other.action}</span>{" "}
-                <code className="break-all">{other.pattern}</code>{" "}
-                <span className="text-soft">
-                  ({other.category}): {other.reason}
-                </span>
-              </li>
-            ))}
-          </ul>
-        </details>
-      )}
+      <ul aria-label="Gates" className="mt-2 grid gap-1">
+        {gates.map(({ gate, outcome, detail }) => (
+          <li key={gate} data-gate={gate} className="grid grid-cols-[4.5rem_4rem_minmax(0,1fr)] items-baseline gap-x-2">
+            <Badge tone={TONE[outcome]}>{outcome}</Badge>
+            <span className="font-medium">{gate}</span>
+            <span className="break-words text-soft">{detail}</span>
+          </li>
+        ))}
+      </ul>
+      <p className="mt-2">
+        <Link to="/web-rules" search={{ tab: "test", ...question }} className="text-accent underline">
+          Ask again, of this or another address
+        </Link>
+      </p>
     </div>
   );
 }
