@@ -192,14 +192,11 @@ impl Portal {
         let transfer = "foresight".to_owned();
         let reserve = mint::Command::Reserve { account, transfer, amount, tax };
         let decision = Account::decide(&state, &reserve, &Context { now: door.now() });
-        let said = match decision.refusal {
-            Some(refusal) => Said::Refuses(unpaid(&refusal)),
-            None => {
-                let (needed, free) = (tax.with(amount), state.free());
-                Said::Passes(format!(
-                    "{needed} spark are needed, tax included, and {free} are free"
-                ))
-            }
+        let said = if let Some(refusal) = decision.refusal {
+            Said::Refuses(unpaid(&refusal))
+        } else {
+            let (needed, free) = (tax.with(amount), state.free());
+            Said::Passes(format!("{needed} spark are needed, tax included, and {free} are free"))
         };
         Ok(Step { gate: Gate::Spark, said })
     }
