@@ -10,8 +10,8 @@ import { DAYS } from "../waivers/acts";
 
 const FIELDS = ["pattern", "agent", "reason", "owner", "expires_at"];
 const PERMITS = [
-  { value: "host", label: "reaching a host that is blocked" },
-  { value: "code", label: "keeping the code of what is fetched" },
+  { value: "host", label: "reaching a blocked host" },
+  { value: "code", label: "keeping code that is fetched" },
 ];
 
 interface WaiverDialogProps {
