@@ -10,6 +10,8 @@ export function answerPreview({ body, json, problem }) {
     const errors = [{ field: "content", detail: "it is no text" }];
     return problem(422, "Preview refused", "content: it is no text", {}, { errors });
   }
+  if (!filter.strip_code_blocks && !body.url?.includes("waived.example"))
+    return problem(403, "The agent may not do this, or cannot pay for it", "`strip_code_blocks: false` needs a waiver for this agent or this host");
   const removed = [];
   const filtered = filter.strip_code_blocks
     ? content.replaceAll(FENCE, (_, language, text) => {
@@ -34,6 +36,7 @@ export function answerPreview({ body, json, problem }) {
     density,
     warnings: density > 0.5 ? ["high code density detected"] : [],
     report: { code_blocks_removed: removed.length, bytes_stripped: stripped, transformations: 0 },
-    removed,
+    removed: removed.slice(0, 256),
+    n_more_removed: Math.max(0, removed.length - 256),
   });
 }

@@ -125,7 +125,7 @@ const WEB = [
     reach: shown("found"),
   },
   { state: "pages-search-empty", mock: {}, open: { path: "pages?tab=search" }, reach: shown("empty") },
-  { state: "reports-cycle", mock: {}, open: { path: "reports?cycle=44" }, reach: shown("state-hash", "plots") },
+  { state: "reports-cycle", mock: {}, open: { path: "reports?cycle=38" }, reach: shown("state-hash", "plots") },
   { state: "filter", ...filtered({}) },
   { state: "filter-narrow", ...filtered({ width: 480, height: 860 }) },
   { state: "filter-empty", mock: {}, open: { path: "filter" }, reach: shown("empty") },

@@ -60,6 +60,24 @@ export default [
     },
   },
   {
+    name: "code that no waiver lets through is not shown, and many pieces are counted",
+    mock: {},
+    open: { path: "filter" },
+    expects: [/status of 403/],
+    async run({ page }) {
+      await page.getByLabel(/^Text/).fill("```rust\nlet a = 1;\n```\n".repeat(300));
+      await page.getByRole("checkbox", { name: /take out blocks/ }).uncheck();
+      await page.getByText("only where a waiver lets an agent have it").waitFor();
+      await page.getByRole("button", { name: "Filter it" }).click();
+      await page.getByTestId("refused").getByText(/needs a waiver/).waitFor();
+      await page.getByRole("checkbox", { name: /take out blocks/ }).check();
+      await page.getByRole("button", { name: "Filter it" }).click();
+      await page.getByTestId("removed").getByText("and 44 more").waitFor();
+      await column(page, "removed").getByText("300 pieces").waitFor();
+      assert.equal(await page.locator("[data-removed]").count(), 256);
+    },
+  },
+  {
     name: "a file is read with its type, and one that is too large is not read at all",
     mock: {},
     open: { path: "filter" },

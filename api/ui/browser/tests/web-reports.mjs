@@ -9,15 +9,15 @@ export default [
     async run(visit) {
       const { page } = visit;
       await page.getByTestId("plots").waitFor();
-      const said = await visit.api("web/reports/47");
+      const said = await visit.api("web/reports/41");
       const figure = async (name) => (await page.locator(`[data-figure="${name}"] .numbers`).textContent()).replaceAll(",", "");
       assert.equal(Number(await figure("Requests")), said.total_requests);
       assert.equal(Number(await figure("Cost")), said.spark_cost);
       assert.equal(await figure("Hit rate"), `${(said.cache_hit_rate * 100).toFixed(1)}%`);
       assert.equal(await page.getByTestId("state-hash").count(), 0, "it has not ended");
-      assert.equal(await page.locator("[data-cycle]").count(), 47);
+      assert.equal(await page.locator("[data-cycle]").count(), 41);
       for (const chart of ["requests", "hit-rate", "cost", "code"])
-        assert.equal(await page.getByTestId(`chart-${chart}`).locator("g").count(), 48, chart);
+        assert.equal(await page.getByTestId(`chart-${chart}`).locator("g").count(), 42, chart);
       const bars = await page.getByTestId("chart-requests").locator("g").evaluateAll((groups) =>
         groups.map(({ dataset }) => Number(dataset.letThrough) + Number(dataset.blocked)),
       );
@@ -30,17 +30,17 @@ export default [
     open: { path: "reports" },
     async run(visit) {
       const { page } = visit;
-      await page.locator('[data-cycle="46"]').getByRole("link").click();
+      await page.locator('[data-cycle="40"]').getByRole("link").click();
       await page.getByTestId("state-hash").waitFor();
-      assert.equal(visit.search().get("cycle"), "46");
-      const { state_hash, top_users } = await visit.api("web/reports/46");
+      assert.equal(visit.search().get("cycle"), "40");
+      const { state_hash, top_users } = await visit.api("web/reports/40");
       assert.equal(await page.getByTestId("state-hash").textContent(), state_hash);
       await page.getByRole("button", { name: "Copy the hash", exact: true }).click();
       await until("the hash on the clipboard", async () => {
         return (await page.evaluate(() => navigator.clipboard.readText())) === state_hash;
       });
-      await page.getByRole("button", { name: "Copy the hash of cycle 40" }).click();
-      const { state_hash: other } = await visit.api("web/reports/40");
+      await page.getByRole("button", { name: "Copy the hash of cycle 35" }).click();
+      const { state_hash: other } = await visit.api("web/reports/35");
       await until("another", async () => (await page.evaluate(() => navigator.clipboard.readText())) === other);
       const users = await page.locator("[data-agent]").evaluateAll((all) => all.map(({ dataset }) => dataset.agent));
       assert.deepEqual(users, top_users.map(({ agent }) => agent));

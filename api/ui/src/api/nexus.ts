@@ -22,6 +22,9 @@ export async function getNexus(signal?: AbortSignal): Promise<Nexus> {
 
 /** What agents may do now, in the server's words. */
 export interface Access {
+  epoch: number;
+  cycle: number;
+  tick: number;
   /** `closed`, `read-only` or `read-write`. */
   level: string;
   /** Requests of an agent in a cycle. */
@@ -30,7 +33,13 @@ export interface Access {
 
 export async function getAccess(signal?: AbortSignal): Promise<Access> {
   const it = object(await ask("web/access", { signal }), "what agents may do");
-  return { level: text(it["access_level"]), quota: number(it["quota"], "quota") };
+  return {
+    epoch: number(it["epoch"], "epoch"),
+    cycle: number(it["cycle"], "cycle"),
+    tick: number(it["tick"], "tick"),
+    level: text(it["access_level"]),
+    quota: number(it["quota"], "quota"),
+  };
 }
 
 export async function advanceEpoch(epoch: number, reason: string): Promise<Nexus> {

@@ -52,7 +52,10 @@ export interface Preview {
   codeBlocksRemoved: number;
   bytesStripped: number;
   transformations: number;
+  /** The first pieces. */
   removed: Removed[];
+  /** How many there were beside them. */
+  beyond: number;
 }
 
 export async function previewFilter({ content, contentType, url, filter }: PreviewDraft): Promise<Preview> {
@@ -72,6 +75,7 @@ export async function previewFilter({ content, contentType, url, filter }: Previ
     bytesStripped: number(report["bytes_stripped"], "bytes_stripped"),
     transformations: number(report["transformations"], "transformations"),
     removed: list(it["removed"]).map(toRemoved),
+    beyond: number(it["n_more_removed"], "n_more_removed"),
   };
 }
 

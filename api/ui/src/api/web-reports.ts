@@ -1,4 +1,4 @@
-// What cycles of the gateway added up to, and where the world stands.
+// What cycles of the gateway added up to.
 
 import type { Json } from "../json/exact";
 import { ask, query } from "./client";
@@ -22,25 +22,6 @@ export interface Report {
   tax: number | null;
   stateHash: string | null;
   endedAt: string | null;
-}
-
-export interface World {
-  epoch: number;
-  cycle: number;
-  tick: number;
-  accessLevel: string;
-  quota: number;
-}
-
-export async function getWorld(signal?: AbortSignal): Promise<World> {
-  const it = object(await ask("web/access", { signal }), "what agents may do");
-  return {
-    epoch: number(it["epoch"], "epoch"),
-    cycle: number(it["cycle"], "cycle"),
-    tick: number(it["tick"], "tick"),
-    accessLevel: text(it["access_level"]),
-    quota: number(it["quota"], "quota"),
-  };
 }
 
 /** Of cycles that have ended, the newest first. */

@@ -1,15 +1,12 @@
 import { Link } from "@tanstack/react-router";
+import { useAgentNames } from "../agents/names";
+import { nameOf } from "../agents/words";
 
-/** An agent by the beginning of its id; leads to what it did, in the log. */
+/** An agent by its name, or by the beginning of its id where that is not known; leads to what it asked. */
 export function Agent({ id }: { id: string }) {
   return (
-    <Link
-      to="/"
-      search={{ q: `stream:web/agent/${id}` }}
-      title={`Agent ${id}, in the tail`}
-      className="numbers text-xs text-accent underline"
-    >
-      {id.slice(0, 12)}…
+    <Link to="/requests" search={{ agent: id }} title={`Requests of agent ${id}`} className="numbers text-xs text-accent underline">
+      {nameOf(useAgentNames(), id)}
     </Link>
   );
 }

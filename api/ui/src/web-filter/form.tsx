@@ -10,7 +10,7 @@ import { MAX_BYTES, sizeFrom, sizeOf, TYPES, typeOf } from "./text";
 
 const CHOICES = FORMATS.map((value) => ({ value, label: value }));
 const SWITCHES = [
-  { name: "strip_code_blocks", label: "take out blocks of code", off: "an agent needs a waiver for that" },
+  { name: "strip_code_blocks", label: "take out blocks of code", off: "only where a waiver lets an agent have it" },
   { name: "strip_inline_code", label: "take out code within sentences", off: "" },
   { name: "transform_apis", label: "describe signatures in words", off: "" },
   { name: "transform_examples", label: "describe examples in words", off: "" },
@@ -106,7 +106,7 @@ export function FilterForm({ working, refused, onTry }: FilterFormProps) {
           />
           <Field
             label="Address"
-            hint="of links in it"
+            hint="it would be from"
             placeholder="https://…"
             value={url}
             onChange={({ target }) => setUrl(target.value)}

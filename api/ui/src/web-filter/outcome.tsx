@@ -11,7 +11,6 @@ import { drawn, sizeOf } from "./text";
 const VIEWS = ["original", "filtered", "removed"] as const;
 type View = (typeof VIEWS)[number];
 const NAMES: Record<View, string> = { original: "Original", filtered: "Filtered", removed: "What was removed" };
-const DRAWN = 200;
 
 /** Three columns, or one at a time where there is no room. Everything is shown as text, whatever it says it is. */
 export function Outcome({ original, preview }: { original: string; preview: Preview }) {
@@ -40,17 +39,15 @@ export function Outcome({ original, preview }: { original: string; preview: Prev
         <Column view="filtered" shown={view} note={`${preview.contentType}, ${bytes(sizeOf(preview.content))}`} text={preview.content}>
           {preview.content === "" ? <p className="text-soft">Nothing is left.</p> : <Text text={preview.content} />}
         </Column>
-        <Column view="removed" shown={view} note={plural(preview.removed.length, "piece")}>
+        <Column view="removed" shown={view} note={plural(preview.removed.length + preview.beyond, "piece")}>
           {preview.removed.length === 0 ? (
             <p className="text-soft">Nothing was removed: the filter found no code in it.</p>
           ) : (
             <ol data-testid="removed" className="grid gap-3">
-              {preview.removed.slice(0, DRAWN).map((piece, at) => (
+              {preview.removed.map((piece, at) => (
                 <Piece key={at} piece={piece} />
               ))}
-              {preview.removed.length > DRAWN && (
-                <li className="text-xs text-soft">and {grouped(preview.removed.length - DRAWN)} more</li>
-              )}
+              {preview.beyond > 0 && <li className="text-xs text-soft">and {grouped(preview.beyond)} more</li>}
             </ol>
           )}
         </Column>

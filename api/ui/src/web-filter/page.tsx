@@ -11,6 +11,9 @@ import { useSession } from "../session/context";
 import { FilterForm } from "./form";
 import { Outcome } from "./outcome";
 
+/** No text, no such filter, too long, or code that no waiver lets through. */
+const REFUSED = [400, 403, 413, 422];
+
 export function FilterPage() {
   const allowed = may(useSession(), "web:read");
   const [asked, setAsked] = useState<PreviewDraft>();
@@ -21,7 +24,7 @@ export function FilterPage() {
   };
   const problem = trying.error ? asProblem(trying.error) : undefined;
   // What is wrong with what was sent stands at the form; everything else above the page.
-  const refused = problem && (problem.status === 400 || problem.status === 413 || problem.status === 422) ? problem : undefined;
+  const refused = problem && REFUSED.includes(problem.status) ? problem : undefined;
   return (
     <div className="flex h-full flex-col">
       {problem && !refused && (

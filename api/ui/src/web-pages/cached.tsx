@@ -2,9 +2,9 @@ import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-quer
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { Search, Trash2, X } from "lucide-react";
 import { useRef, useState, type FormEvent, type ReactNode } from "react";
+import { getAccess } from "../api/nexus";
 import { may } from "../api/session";
 import { getWebPages, type WebPage, type WebPageFilter } from "../api/web-pages";
-import { getWorld } from "../api/web-reports";
 import { Agent } from "../parts/agent";
 import { Button } from "../parts/button";
 import { Select } from "../parts/field";
@@ -44,8 +44,8 @@ export function CachedTab({ tabs }: { tabs: ReactNode }) {
     refetchInterval: ({ state }) => (state.error || (state.data?.pages.length ?? 0) > 1 ? false : EVERY),
   });
   const world = useQuery({
-    queryKey: ["web-world"],
-    queryFn: ({ signal }) => getWorld(signal),
+    queryKey: ["web-access"],
+    queryFn: ({ signal }) => getAccess(signal),
     enabled: allowed,
     refetchInterval: EVERY,
   });

@@ -2,8 +2,9 @@
 
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
+import { getAccess } from "../api/nexus";
 import { may } from "../api/session";
-import { getReport, getReports, getWorld, type Report } from "../api/web-reports";
+import { getReport, getReports, type Report } from "../api/web-reports";
 import { Chart } from "../parts/chart";
 import { grouped, share } from "../parts/format";
 import { Nothing, Page } from "../parts/page";
@@ -21,7 +22,7 @@ export function ReportsPage() {
   const query = useQuery({
     queryKey: ["web-reports", cycle],
     queryFn: async ({ signal }) => {
-      const [world, reports] = await Promise.all([getWorld(signal), getReports(LAST, signal)]);
+      const [world, reports] = await Promise.all([getAccess(signal), getReports(LAST, signal)]);
       const wanted = cycle === undefined ? world.cycle : Number(cycle);
       const known = reports.find((report) => report.cycle === wanted);
       const shown = known ?? (await getReport(wanted, signal));
@@ -38,7 +39,7 @@ export function ReportsPage() {
       title="Reports"
       about={
         world &&
-        `Epoch ${world.epoch} (${world.accessLevel}), cycle ${grouped(world.cycle)}, tick ${grouped(world.tick)}; ${grouped(world.quota)} requests an agent and cycle`
+        `Epoch ${world.epoch} (${world.level}), cycle ${grouped(world.cycle)}, tick ${grouped(world.tick)}; ${grouped(world.quota)} requests an agent and cycle`
       }
       scope="web:read"
       query={query}
@@ -48,7 +49,7 @@ export function ReportsPage() {
           <Cycle report={shown} current={world.cycle} />
           {reports.length === 0 ? (
             <Nothing title="No cycle has ended yet">
-              {now.requests === 0 && world.accessLevel === "closed"
+              {now.requests === 0 && world.level === "closed"
                 ? "The gateway is closed in this epoch. Advance it with `weir nexus epoch`, and what agents ask adds up here."
                 : "When the present one ends, its report stands here with the hash of what it left behind."}
             </Nothing>

@@ -2,6 +2,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { Search } from "lucide-react";
 import { useRef, useState, type FormEvent, type ReactNode } from "react";
+import { useAgentNames } from "../agents/names";
 import { asProblem, type Problem } from "../api/problem";
 import { may } from "../api/session";
 import { getCheck, METHODS, type Check, type Question } from "../api/web-rules";
@@ -86,6 +87,7 @@ interface AskedProps {
 
 function Asked({ question, refused, onAsk }: AskedProps) {
   const form = useRef<HTMLFormElement>(null);
+  const agents = useAgentNames() ?? [];
   const [draft, setDraft] = useState(question);
   useKeys({ "/": () => form.current?.querySelector("input")?.focus() });
   const submit = (event: FormEvent) => {
@@ -115,6 +117,7 @@ function Asked({ question, refused, onAsk }: AskedProps) {
         <Field
           label="Agent"
           hint="its id; its own gates are asked then"
+          list="agents-known"
           value={draft.agent}
           onChange={({ target }) => setDraft({ ...draft, agent: target.value })}
           problem={refused?.of("agent")}
@@ -123,6 +126,13 @@ function Asked({ question, refused, onAsk }: AskedProps) {
           <Search aria-hidden size={13} /> Would it pass?
         </Button>
       </div>
+      <datalist id="agents-known">
+        {agents.map(({ id, name }) => (
+          <option key={id} value={id}>
+            {name}
+          </option>
+        ))}
+      </datalist>
       <p role="alert" className="text-xs text-bad empty:hidden">
         {elsewhere ? refused.message : ""}
       </p>

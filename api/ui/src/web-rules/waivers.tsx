@@ -2,6 +2,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Plus } from "lucide-react";
 import { useState, type ReactNode } from "react";
 import { toast } from "sonner";
+import { short } from "../agents/words";
 import { may } from "../api/session";
 import { getWebWaivers, grantWebWaiver, revokeWebWaiver, type WebWaiver, type WebWaiverState } from "../api/web-waivers";
 import { Agent } from "../parts/agent";
@@ -97,7 +98,7 @@ export function WaiversTab({ tabs }: { tabs: ReactNode }) {
 function aboutOf({ permits, pattern, agent }: Pick<WebWaiver, "permits" | "pattern" | "agent">): string {
   const host = pattern ?? "every host";
   if (permits === "host") return host;
-  return agent === null ? `code of ${host}` : `code of ${host} for ${agent.slice(0, 12)}…`;
+  return agent === null ? `code of ${host}` : `code of ${host} for ${short(agent)}`;
 }
 
 interface WaiversProps {
