@@ -8,7 +8,7 @@ use uuid::Uuid;
 use weir_events::timestamp::Timestamp;
 
 use crate::{
-    machine::{Context, Decision},
+    machine::{Context, Decision, Machine},
     words::{MAX_REASON_CHARS, short, words},
 };
 
@@ -30,6 +30,20 @@ pub trait Waives: Clone {
     fn owner(&self) -> &str;
     /// When it ends.
     fn expires_at(&self) -> Timestamp;
+}
+
+/// The machine that keeps the waivers of a kind.
+pub trait Keeps:
+    Machine<State = Book<<Self as Keeps>::Waiver>, Command = Command<<Self as Keeps>::Waiver>>
+{
+    /// What is waived.
+    type Waiver: Waives + Send + Sync + 'static;
+
+    /// The stream they stand in.
+    const STREAM: &'static str;
+
+    /// What came of a command, as an event says it; none where it is about something else.
+    fn change(event: &Self::Event) -> Option<Change<Self::Waiver>>;
 }
 
 /// A waiver, and who stands behind it.
@@ -109,6 +123,18 @@ pub enum Change<W> {
         /// The waiver's id.
         id: String,
     },
+}
+
+impl<W: Waives> Change<W> {
+    pub(crate) fn stands(waiver: &W, requested_by: &str, granted_by: Option<&String>) -> Self {
+        let (waiver, requested_by) = (waiver.clone(), requested_by.to_owned());
+        Self::Stands(Known { waiver, requested_by, granted_by: granted_by.cloned() })
+    }
+
+    pub(crate) fn revoked(id: &str, by: &str, reason: &str) -> Self {
+        let (id, by, reason) = (id.to_owned(), by.to_owned(), reason.to_owned());
+        Self::Revoked { id, by, reason }
+    }
 }
 
 /// Why not.
@@ -213,8 +239,7 @@ impl<W: Waives> Book<W> {
             return Err(Refusal::TooMany.into());
         }
         let granted_by = (!needs_second).then(|| by.to_owned());
-        let (waiver, requested_by) = (waiver.clone(), by.to_owned());
-        Ok(Change::Stands(Known { waiver, requested_by, granted_by }))
+        Ok(Change::stands(waiver, by, granted_by.as_ref()))
     }
 
     fn grant(&self, id: &str, by: &str, context: Context) -> Result<Option<Change<W>>, Refusal> {
@@ -235,8 +260,7 @@ impl<W: Waives> Book<W> {
         if !self.waivers.contains_key(id) {
             Err(Refusal::Unknown(short(id)))
         } else if words(reason) {
-            let (id, by) = (id.to_owned(), by.to_owned());
-            Ok(Change::Revoked { id, by, reason: reason.to_owned() })
+            Ok(Change::revoked(id, by, reason))
         } else {
             Err(Refusal::BadWords)
         }
@@ -253,13 +277,15 @@ impl<W: Waives> Book<W> {
         }
     }
 
-    /// Folds that one waits, or is in force.
-    pub fn put(&mut self, known: Known<W>) {
-        self.waivers.insert(known.waiver.id().to_owned(), known);
-    }
-
-    /// Folds that one is over.
-    pub fn remove(&mut self, id: &str) {
-        self.waivers.remove(id);
+    /// Folds what came of a command.
+    pub fn apply(&mut self, change: Change<W>) {
+        match change {
+            Change::Stands(known) => {
+                self.waivers.insert(known.waiver.id().to_owned(), known);
+            }
+            Change::Revoked { id, .. } | Change::Expired { id } => {
+                self.waivers.remove(&id);
+            }
+        }
     }
 }

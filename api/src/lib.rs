@@ -32,4 +32,5 @@ pub mod sse;
 pub mod status;
 pub mod tokens;
 pub mod ui;
+mod waivers;
 pub mod web;

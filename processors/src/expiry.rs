@@ -6,16 +6,13 @@ use std::marker::PhantomData;
 
 use tracing::info;
 use weir_aggregates::{
-    machine::Machine,
     registry,
-    waiver::{Book, Command, Waives},
+    waiver::{Command, Keeps},
     web,
 };
 use weir_events::{
-    registry::policy,
     stream::{StreamName, StreamNameFault},
     timestamp::Timestamp,
-    web::rule,
 };
 use weir_log::lifecycle::Lifecycle;
 
@@ -30,16 +27,12 @@ use crate::{
 /// # Errors
 /// Never, as long as the streams of waivers have names.
 pub fn start(door: &Door, lifecycle: &Lifecycle) -> Result<(), StreamNameFault> {
-    start_of::<registry::waiver::Waivers, _>(door, policy::WAIVERS, lifecycle)?;
-    start_of::<web::waiver::Waivers, _>(door, rule::WAIVERS, lifecycle)
+    start_of::<registry::waiver::Waivers>(door, lifecycle)?;
+    start_of::<web::waiver::Waivers>(door, lifecycle)
 }
 
-fn start_of<M, W>(door: &Door, stream: &str, lifecycle: &Lifecycle) -> Result<(), StreamNameFault>
-where
-    M: Machine<State = Book<W>, Command = Command<W>>,
-    W: Waives + Send + Sync + 'static,
-{
-    let (stream, caller) = (StreamName::new(stream)?, Caller::processor("waivers"));
+fn start_of<M: Keeps>(door: &Door, lifecycle: &Lifecycle) -> Result<(), StreamNameFault> {
+    let (stream, caller) = (StreamName::new(M::STREAM)?, Caller::processor("waivers"));
     let (door_of_it, kind) = (door.clone(), PhantomData::<fn() -> M>);
     let expiry = Expiry { door: door_of_it, stream: stream.clone(), caller, kind };
     due::start(expiry, door, stream, lifecycle);
@@ -54,11 +47,7 @@ struct Expiry<M> {
     kind: PhantomData<fn() -> M>,
 }
 
-impl<M, W> Due for Expiry<M>
-where
-    M: Machine<State = Book<W>, Command = Command<W>>,
-    W: Waives + Send + Sync + 'static,
-{
+impl<M: Keeps> Due for Expiry<M> {
     type Fault = ExecuteFault<M::Refusal>;
 
     const NAME: &'static str = "waiver expiry";

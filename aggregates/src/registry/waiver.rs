@@ -7,7 +7,7 @@ use weir_events::{
         Event,
         advisory::Class,
         hold::{Hold, HoldAnswered},
-        policy::{Waiver, WaiverExpired, WaiverGranted, WaiverRequested, WaiverRevoked},
+        policy::{WAIVERS, Waiver, WaiverExpired, WaiverGranted, WaiverRequested, WaiverRevoked},
     },
     timestamp::Timestamp,
 };
@@ -21,7 +21,7 @@ use super::{
 };
 use crate::{
     machine::{Context, Decision, Machine},
-    waiver::{self, Book, Change, Waives},
+    waiver::{self, Book, Change, Keeps, Waives},
 };
 
 /// How many rules and advisories one may name.
@@ -211,19 +211,32 @@ impl Machine for Waivers {
     }
 
     fn apply(state: &mut State, event: &Event) {
-        match event {
+        if let Some(change) = Self::change(event) {
+            state.apply(change);
+        }
+    }
+}
+
+impl Keeps for Waivers {
+    type Waiver = Waiver;
+
+    const STREAM: &'static str = WAIVERS;
+
+    fn change(event: &Event) -> Option<Change<Waiver>> {
+        // Only what concerns waivers is copied: most of what is folded does not.
+        Some(match event {
             Event::WaiverRequested(WaiverRequested { waiver, requested_by }) => {
-                let (waiver, requested_by) = (waiver.clone(), requested_by.clone());
-                state.put(Known { waiver, requested_by, granted_by: None });
+                Change::stands(waiver, requested_by, None)
             }
             Event::WaiverGranted(WaiverGranted { waiver, requested_by, granted_by }) => {
-                let (waiver, requested_by) = (waiver.clone(), requested_by.clone());
-                state.put(Known { waiver, requested_by, granted_by: Some(granted_by.clone()) });
+                Change::stands(waiver, requested_by, Some(granted_by))
             }
-            Event::WaiverRevoked(WaiverRevoked { id, .. })
-            | Event::WaiverExpired(WaiverExpired { id }) => state.remove(id),
-            _ => {}
-        }
+            Event::WaiverRevoked(WaiverRevoked { id, revoked_by, reason }) => {
+                Change::revoked(id, revoked_by, reason)
+            }
+            Event::WaiverExpired(WaiverExpired { id }) => Change::Expired { id: id.clone() },
+            _ => return None,
+        })
     }
 }
 

@@ -10,8 +10,8 @@ use weir_events::{
         Event,
         request::AgentId,
         rule::{
-            Action, Permits, WebWaiver, WebWaiverExpired, WebWaiverGranted, WebWaiverRequested,
-            WebWaiverRevoked,
+            Action, Permits, WAIVERS, WebWaiver, WebWaiverExpired, WebWaiverGranted,
+            WebWaiverRequested, WebWaiverRevoked,
         },
     },
 };
@@ -22,7 +22,7 @@ use super::{
 };
 use crate::{
     machine::{Context, Decision, Machine},
-    waiver::{self, Book, Change, Waives},
+    waiver::{self, Book, Change, Keeps, Waives},
     words::short,
 };
 
@@ -160,19 +160,32 @@ impl Machine for Waivers {
     }
 
     fn apply(state: &mut State, event: &Event) {
-        match event {
+        if let Some(change) = Self::change(event) {
+            state.apply(change);
+        }
+    }
+}
+
+impl Keeps for Waivers {
+    type Waiver = WebWaiver;
+
+    const STREAM: &'static str = WAIVERS;
+
+    fn change(event: &Event) -> Option<Change<WebWaiver>> {
+        // Only what concerns waivers is copied: most of what is folded does not.
+        Some(match event {
             Event::WebWaiverRequested(WebWaiverRequested { waiver, requested_by }) => {
-                let (waiver, requested_by) = (waiver.clone(), requested_by.clone());
-                state.put(Known { waiver, requested_by, granted_by: None });
+                Change::stands(waiver, requested_by, None)
             }
             Event::WebWaiverGranted(WebWaiverGranted { waiver, requested_by, granted_by }) => {
-                let (waiver, requested_by) = (waiver.clone(), requested_by.clone());
-                state.put(Known { waiver, requested_by, granted_by: Some(granted_by.clone()) });
+                Change::stands(waiver, requested_by, Some(granted_by))
             }
-            Event::WebWaiverRevoked(WebWaiverRevoked { id, .. })
-            | Event::WebWaiverExpired(WebWaiverExpired { id }) => state.remove(id),
-            _ => {}
-        }
+            Event::WebWaiverRevoked(WebWaiverRevoked { id, revoked_by, reason }) => {
+                Change::revoked(id, revoked_by, reason)
+            }
+            Event::WebWaiverExpired(WebWaiverExpired { id }) => Change::Expired { id: id.clone() },
+            _ => return None,
+        })
     }
 }
 

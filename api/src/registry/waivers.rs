@@ -1,8 +1,4 @@
-//! Waivers: permissions to pass in spite of a "no", for a while.
-//!
-//! A person is the name of a principal. Two tokens of one name are one person, so nobody is the
-//! second one to their own request; who may issue tokens can make up names, and stands in the log
-//! with that.
+//! Waivers of packages: permissions to pass in spite of a "no", for a while.
 
 mod views;
 
@@ -14,21 +10,13 @@ use http::StatusCode;
 use serde::Deserialize;
 use utoipa::ToSchema;
 use utoipa_axum::{router::OpenApiRouter, routes};
-use weir_aggregates::{
-    registry::waiver::{Command, Refusal, Waivers},
-    waiver,
-};
+use weir_aggregates::registry::waiver::{Refusal, Waivers};
 use weir_events::{
-    position::{Position, StreamVersion},
-    registry::{
-        Ecosystem, Event,
-        policy::{WAIVERS, Waiver},
-    },
-    stream::StreamName,
+    position::Position,
+    registry::{Ecosystem, policy::Waiver},
     timestamp::Timestamp,
 };
-use weir_processors::door::Executed;
-use weir_projections::registry::waivers;
+use weir_projections::registry::waivers::{self as rows, State as Standing};
 
 use self::views::{WaiverPage, WaiverView};
 use crate::{
@@ -38,20 +26,16 @@ use crate::{
         By,
         needs::{RulesRead, RulesWrite},
     },
-    problem::{
-        Problem,
-        table::{NO_SUCH_WAIVER, SECOND_PERSON, WAIVER_EXISTS, WAIVER_REFUSED},
-    },
+    problem::{Problem, table::WAIVER_REFUSED},
     state::ApiState,
     wait,
+    waivers::{self, Live, WaiverRevocation},
 };
 
 /// The name of the list, in cursors.
 const LIST: &str = "waivers";
 /// Waivers of a page when nobody says how many, and at most.
 const PAGE: (usize, usize) = (50, 1_000);
-
-const SECONDS_A_DAY: i64 = 86_400;
 
 /// The routes of waivers.
 pub fn routes() -> OpenApiRouter<ApiState> {
@@ -78,7 +62,7 @@ async fn list(
     mut params: Params,
 ) -> Result<Json<WaiverPage>, Problem> {
     let of_state = params.take::<String>("state")?.map(|name| {
-        waivers::State::find(&name)
+        Standing::find(&name)
             .ok_or_else(|| bad_parameter("state", "there are: waiting, granted, revoked, expired"))
     });
     let of_state = of_state.transpose()?;
@@ -89,7 +73,7 @@ async fn list(
     wait::projection(&state, "waivers", &mut params).await?;
     params.done()?;
     let (before, now) = (before.map(Position), state.door().now());
-    let rows = waivers::list(state.database(), of_state, before, now, limit).await?;
+    let rows = rows::list(state.database(), of_state, before, now, limit).await?;
     let last = rows.last().filter(|_| rows.len() == limit).map(|row| row.first_position);
     let next = last.map(|last| state.cursors().make(LIST, &key, last.0));
     Ok(Json(WaiverPage { waivers: rows.into_iter().map(WaiverView::from).collect(), next }))
@@ -130,14 +114,7 @@ fn every_version() -> String {
 impl WaiverRequest {
     fn under(self, id: String, now: Timestamp) -> Result<Waiver, Problem> {
         let Self { ecosystem, package, versions, waives, token, reason, owner, .. } = self;
-        let expires_at = match (self.expires_at, self.days) {
-            (Some(at), None) => at,
-            (None, Some(days)) => now.plus_seconds(i64::from(days) * SECONDS_A_DAY),
-            (None, None) | (Some(_), Some(_)) => {
-                let detail = "say when it ends: either as `expires_at` or in `days`";
-                return Err(Problem::of_field(&WAIVER_REFUSED, "expires_at", detail));
-            }
-        };
+        let expires_at = waivers::end(self.expires_at, self.days, now)?;
         Ok(Waiver { id, ecosystem, package, versions, waives, token, reason, owner, expires_at })
     }
 }
@@ -163,14 +140,11 @@ async fn request(
     let waiver = body.under(state.door().new_id().to_string(), state.door().now())?;
     let second_person =
         state.packages().facts()?.needs_second_person(waiver.ecosystem, &waiver.waives);
-    let command = Command::Request { waiver, by: caller.principal.to_string(), second_person };
-    let executed = state.door().execute::<Waivers>(&stream()?, &command, &caller, key).await?;
-    let missing = || Problem::internal(&std::io::Error::other("a waiver without its event"));
-    let recorded = state.log().event(executed.position).await?.ok_or_else(missing)?;
-    let mut events = executed.events.iter();
-    let view = events.find_map(|event| WaiverView::begun(event, &recorded)).ok_or_else(missing)?;
-    in_force(&state, &executed).await?;
-    Ok(Done::of(&executed, StatusCode::CREATED, view))
+    let (executed, known) =
+        waivers::request::<Waivers>(&state, waiver, second_person, &caller, key).await?;
+    let recorded = state.log().event(executed.position).await?.ok_or_else(waivers::missing)?;
+    waivers::in_force::<Waivers>(&state, &executed).await?;
+    Ok(Done::of(&executed, StatusCode::CREATED, WaiverView::begun(known, &recorded)))
 }
 
 /// Grants what somebody else asked for
@@ -190,20 +164,9 @@ async fn request(
 async fn grant(
     State(state): State<ApiState>,
     Path(id): Path<String>,
-    Ask { caller, key, .. }: Ask<RulesWrite, Nothing>,
+    ask: Ask<RulesWrite, Nothing>,
 ) -> Result<Done<()>, Problem> {
-    let command = Command::Grant { id, by: caller.principal.to_string() };
-    let executed = state.door().execute::<Waivers>(&stream()?, &command, &caller, key).await?;
-    in_force(&state, &executed).await?;
-    Ok(Done::silently(&executed))
-}
-
-/// Why a waiver is taken back.
-#[derive(Debug, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-struct WaiverRevocation {
-    /// Why: 1 to 300 characters.
-    reason: String,
+    waivers::grant::<Waivers, _>(&state, id, ask).await
 }
 
 /// Takes a waiver back, or says no to one that waits
@@ -224,31 +187,15 @@ struct WaiverRevocation {
 async fn revoke(
     State(state): State<ApiState>,
     Path(id): Path<String>,
-    Ask { body: WaiverRevocation { reason }, caller, key, .. }: Ask<RulesWrite, WaiverRevocation>,
+    ask: Ask<RulesWrite, WaiverRevocation>,
 ) -> Result<Done<()>, Problem> {
-    let command = Command::Revoke { id, by: caller.principal.to_string(), reason };
-    let executed = state.door().execute::<Waivers>(&stream()?, &command, &caller, key).await?;
-    in_force(&state, &executed).await?;
-    Ok(Done::silently(&executed))
+    waivers::revoke::<Waivers, _>(&state, id, ask).await
 }
 
-/// Waits until this instance goes by what a command left behind, also where somebody else was
-/// quicker to do the same.
-async fn in_force(state: &ApiState, executed: &Executed<Event>) -> Result<(), Problem> {
-    let position = if executed.events.is_empty() {
-        let stream = stream()?;
-        let (_, version) = state.door().load::<Waivers>(&stream).await?;
-        let before = StreamVersion(version.0.saturating_sub(1));
-        let last = state.log().read_stream(&stream, before, 1).await?;
-        last.last().map_or(executed.position, |event| event.position)
-    } else {
-        executed.position
-    };
-    state.packages().go_by(position).await
-}
-
-fn stream() -> Result<StreamName, Problem> {
-    StreamName::new(WAIVERS).map_err(|fault| Problem::internal(&fault))
+impl Live for Waivers {
+    async fn go_by(state: &ApiState, position: Position) -> Result<(), Problem> {
+        state.packages().go_by(position).await
+    }
 }
 
 impl From<Refusal> for Problem {
@@ -265,25 +212,10 @@ impl From<Refusal> for Problem {
     }
 }
 
-impl From<waiver::Refusal> for Problem {
-    fn from(refusal: waiver::Refusal) -> Self {
-        use waiver::Refusal;
-
-        let words = refusal.to_string();
-        let field = match refusal {
-            Refusal::Unknown(_) | Refusal::BadId(_) => return Self::new(&NO_SUCH_WAIVER, words),
-            Refusal::DuplicateId(_) => return Self::new(&WAIVER_EXISTS, words),
-            Refusal::SamePerson(_) => return Self::new(&SECOND_PERSON, words),
-            Refusal::TooMany | Refusal::NotYet(_) => return Self::new(&WAIVER_REFUSED, words),
-            Refusal::BadWords => "reason",
-            Refusal::BadTime => "expires_at",
-        };
-        Self::of_field(&WAIVER_REFUSED, field, words)
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use weir_aggregates::waiver;
+
     use super::*;
 
     #[test]

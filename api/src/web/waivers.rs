@@ -11,18 +11,16 @@ use utoipa::ToSchema;
 use utoipa_axum::{router::OpenApiRouter, routes};
 use weir_aggregates::{
     waiver::Known,
-    web::waiver::{Command, Refusal, Waivers},
+    web::waiver::{Refusal, Waivers},
 };
 use weir_events::{
-    stream::StreamName,
+    position::Position,
     timestamp::Timestamp,
     web::{
-        Event,
         request::AgentId,
-        rule::{Permits, WAIVERS, WebWaiver, WebWaiverGranted, WebWaiverRequested},
+        rule::{Permits, WebWaiver},
     },
 };
-use weir_processors::door::Executed;
 
 use super::go_by;
 use crate::{
@@ -34,9 +32,8 @@ use crate::{
     },
     problem::{Problem, table::WAIVER_REFUSED},
     state::ApiState,
+    waivers::{self, Live, WaiverRevocation},
 };
-
-const SECONDS_A_DAY: i64 = 86_400;
 
 /// The routes of waivers.
 pub fn routes() -> OpenApiRouter<ApiState> {
@@ -116,7 +113,7 @@ async fn list(
     params: Params,
 ) -> Result<Json<WebWaivers>, Problem> {
     params.done()?;
-    let (book, _) = state.door().load::<Waivers>(&stream()?).await?;
+    let (book, _) = state.door().load::<Waivers>(&waivers::stream::<Waivers>()?).await?;
     let now = state.door().now();
     let waivers = book.all().map(|known| WebWaiverView::of(known.clone(), now)).collect();
     Ok(Json(WebWaivers { waivers }))
@@ -149,14 +146,7 @@ struct WebWaiverRequest {
 impl WebWaiverRequest {
     fn under(self, id: String, now: Timestamp) -> Result<WebWaiver, Problem> {
         let Self { permits, pattern, agent, reason, owner, expires_at, days } = self;
-        let expires_at = match (expires_at, days) {
-            (Some(at), None) => at,
-            (None, Some(days)) => now.plus_seconds(i64::from(days) * SECONDS_A_DAY),
-            (None, None) | (Some(_), Some(_)) => {
-                let detail = "say when it ends: either as `expires_at` or in `days`";
-                return Err(Problem::of_field(&WAIVER_REFUSED, "expires_at", detail));
-            }
-        };
+        let expires_at = waivers::end(expires_at, days, now)?;
         Ok(WebWaiver { id, permits, pattern, agent, reason, owner, expires_at })
     }
 }
@@ -177,25 +167,8 @@ async fn request(
 ) -> Result<Done<WebWaiverView>, Problem> {
     let now = state.door().now();
     let waiver = body.under(state.door().new_id().to_string(), now)?;
-    let by = caller.principal.to_string();
-    let command = Command::Request { waiver, by, second_person: true };
-    let executed = state.door().execute::<Waivers>(&stream()?, &command, &caller, key).await?;
-    let missing = || Problem::internal(&std::io::Error::other("a waiver without its event"));
-    let known = executed.events.iter().find_map(begun).ok_or_else(missing)?;
+    let (executed, known) = waivers::request::<Waivers>(&state, waiver, true, &caller, key).await?;
     Ok(Done::of(&executed, StatusCode::CREATED, WebWaiverView::of(known, now)))
-}
-
-/// What a request left behind, as its event says.
-fn begun(event: &Event) -> Option<Known<WebWaiver>> {
-    match event.clone() {
-        Event::WebWaiverRequested(WebWaiverRequested { waiver, requested_by }) => {
-            Some(Known { waiver, requested_by, granted_by: None })
-        }
-        Event::WebWaiverGranted(WebWaiverGranted { waiver, requested_by, granted_by }) => {
-            Some(Known { waiver, requested_by, granted_by: Some(granted_by) })
-        }
-        _ => None,
-    }
 }
 
 /// Grants what somebody else asked for
@@ -214,20 +187,9 @@ fn begun(event: &Event) -> Option<Known<WebWaiver>> {
 async fn grant(
     State(state): State<ApiState>,
     Path(id): Path<String>,
-    Ask { caller, key, .. }: Ask<WebWrite, Nothing>,
+    ask: Ask<WebWrite, Nothing>,
 ) -> Result<Done<()>, Problem> {
-    let command = Command::Grant { id, by: caller.principal.to_string() };
-    let executed = state.door().execute::<Waivers>(&stream()?, &command, &caller, key).await?;
-    in_force(&state, &executed).await?;
-    Ok(Done::silently(&executed))
-}
-
-/// Why a waiver is taken back.
-#[derive(Debug, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-struct WebWaiverRevocation {
-    /// Why: 1 to 300 characters.
-    reason: String,
+    waivers::grant::<Waivers, _>(&state, id, ask).await
 }
 
 /// Takes a waiver back, or says no to one that waits
@@ -237,7 +199,7 @@ struct WebWaiverRevocation {
         ("id" = String, Path, description = "The waiver"),
         ("idempotency-key" = Option<String>, Header, description = "Makes a repetition known"),
     ),
-    request_body = WebWaiverRevocation,
+    request_body = WaiverRevocation,
     responses(
         (status = 204, description = "It is in force no more, and will not be"),
         (status = 404, description = "Nothing is in force or waits under this id"),
@@ -247,27 +209,15 @@ struct WebWaiverRevocation {
 async fn revoke(
     State(state): State<ApiState>,
     Path(id): Path<String>,
-    Ask { body: WebWaiverRevocation { reason }, caller, key, .. }: Ask<
-        WebWrite,
-        WebWaiverRevocation,
-    >,
+    ask: Ask<WebWrite, WaiverRevocation>,
 ) -> Result<Done<()>, Problem> {
-    let command = Command::Revoke { id, by: caller.principal.to_string(), reason };
-    let executed = state.door().execute::<Waivers>(&stream()?, &command, &caller, key).await?;
-    in_force(&state, &executed).await?;
-    Ok(Done::silently(&executed))
+    waivers::revoke::<Waivers, _>(&state, id, ask).await
 }
 
-/// Waits until this instance goes by what a command changed, if it changed anything.
-async fn in_force(state: &ApiState, executed: &Executed<Event>) -> Result<(), Problem> {
-    if executed.events.is_empty() {
-        return Ok(());
+impl Live for Waivers {
+    async fn go_by(state: &ApiState, position: Position) -> Result<(), Problem> {
+        go_by(state, position).await
     }
-    go_by(state, executed.position).await
-}
-
-fn stream() -> Result<StreamName, Problem> {
-    StreamName::new(WAIVERS).map_err(|fault| Problem::internal(&fault))
 }
 
 impl From<Refusal> for Problem {

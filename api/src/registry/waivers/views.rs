@@ -2,13 +2,11 @@
 
 use serde::Serialize;
 use utoipa::ToSchema;
+use weir_aggregates::waiver::Known;
 use weir_events::{
     envelope::Recorded,
     position::Position,
-    registry::{
-        Ecosystem, Event,
-        policy::{Waiver, WaiverGranted, WaiverRequested},
-    },
+    registry::{Ecosystem, policy::Waiver},
     timestamp::Timestamp,
 };
 use weir_projections::registry::waivers::{State, WaiverRow};
@@ -71,19 +69,11 @@ pub(super) struct WaiverView {
 
 impl WaiverView {
     /// What a request left behind, as its event says.
-    pub(super) fn begun(event: &Event, recorded: &Recorded) -> Option<Self> {
-        let (waiver, requested_by, granted_by) = match event.clone() {
-            Event::WaiverRequested(WaiverRequested { waiver, requested_by }) => {
-                (waiver, requested_by, None)
-            }
-            Event::WaiverGranted(WaiverGranted { waiver, requested_by, granted_by }) => {
-                (waiver, requested_by, Some(granted_by))
-            }
-            _ => return None,
-        };
+    pub(super) fn begun(known: Known<Waiver>, recorded: &Recorded) -> Self {
+        let Known { waiver, requested_by, granted_by } = known;
         let (at, position) = (recorded.recorded_at, recorded.position);
         let state = if granted_by.is_some() { State::Granted } else { State::Waiting };
-        Some(Self::from(WaiverRow {
+        Self::from(WaiverRow {
             waiver,
             state,
             first_position: position,
@@ -95,7 +85,7 @@ impl WaiverView {
             ended_by: None,
             ended_at: None,
             end_reason: None,
-        }))
+        })
     }
 }
 
