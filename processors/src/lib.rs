@@ -11,6 +11,7 @@ pub mod door;
 mod due;
 pub mod expiry;
 pub mod flights;
+pub mod follower;
 pub mod nexus;
 pub mod outbound;
 pub mod registry;

@@ -2,7 +2,7 @@
 //! so that a rule added on any instance, or an advisory that a source published, counts here a moment
 //! later.
 
-mod follower;
+mod streams;
 
 use std::{
     sync::{Arc, PoisonError, RwLock, RwLockReadGuard},
@@ -12,14 +12,13 @@ use std::{
 use tokio::sync::watch;
 use tracing::info;
 use weir_aggregates::registry::{dossier::Dossier, facts::Facts};
-use weir_events::{
-    codec::CodecFault, position::Position, registry::Ecosystem, stream::StreamNameFault,
-    timestamp::Timestamp,
-};
-use weir_log::{Log, database::patiently, lifecycle::Lifecycle, read::ReadFault};
+use weir_events::{position::Position, registry::Ecosystem, timestamp::Timestamp};
+use weir_log::{Log, database::patiently, lifecycle::Lifecycle};
 
-use self::follower::Follower;
-use crate::caller::Caller;
+use crate::{
+    caller::Caller,
+    follower::{FollowFault, Follower},
+};
 
 /// The live policy of this process. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -42,32 +41,6 @@ enum Known {
     Unreadable(Arc<str>),
 }
 
-/// The policy cannot be known.
-#[derive(Debug, thiserror::Error)]
-pub enum PolicyFault {
-    /// The log could not be read.
-    #[error("could not read the policy")]
-    Read(#[from] ReadFault),
-    /// An event of it cannot be read by this build.
-    #[error("could not read the policy event at position {position}")]
-    Undecodable {
-        /// Where it stands.
-        position: Position,
-        /// What is wrong with it.
-        #[source]
-        cause: CodecFault,
-    },
-    /// A stream of it has no name.
-    #[error(transparent)]
-    Stream(#[from] StreamNameFault),
-}
-
-impl PolicyFault {
-    fn passing(&self) -> bool {
-        matches!(self, Self::Read(ReadFault::Database(fault)) if fault.passing())
-    }
-}
-
 /// The policy cannot be applied, because this build cannot read all of it: nothing may pass.
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("the rules cannot be read by this build of Weir: {0}")]
@@ -80,9 +53,9 @@ pub struct NotThereYet(pub Position);
 
 impl Policy {
     /// Reads the policy, and goes on following it until the process stops.
-    pub async fn start(log: &Log, lifecycle: &Lifecycle) -> Result<Self, PolicyFault> {
+    pub async fn start(log: &Log, lifecycle: &Lifecycle) -> Result<Self, FollowFault> {
         let (follower, facts) =
-            patiently(PolicyFault::passing, || async { Follower::load(log.clone()).await }).await?;
+            patiently(FollowFault::passing, || Follower::load::<Facts>(log.clone())).await?;
         info!(
             n_rules = facts.rules().rules().len(),
             n_advisories = facts.advisories().len(),
@@ -95,7 +68,7 @@ impl Policy {
         lifecycle.run("registry policy", async move {
             tokio::select! {
                 () = soft.cancelled() => {}
-                () = follower.follow(&ours) => {}
+                () = follower.follow(&*ours) => {}
             }
         });
         Ok(Self { shared, known })
@@ -161,7 +134,9 @@ impl Policy {
     pub(crate) fn by_hand(facts: Facts) -> (Self, impl Fn(Facts)) {
         let shared = Arc::new(Shared::new(facts));
         let known = shared.known.subscribe();
-        (Self { shared: Arc::clone(&shared), known }, move |facts| shared.replace(facts))
+        (Self { shared: Arc::clone(&shared), known }, move |fresh| {
+            shared.change(|facts| *facts = fresh);
+        })
     }
 }
 
@@ -180,14 +155,6 @@ impl Shared {
         let upto = Position(facts.revision());
         drop(facts);
         self.known.send_replace(Known::Upto(upto));
-    }
-
-    fn replace(&self, fresh: Facts) {
-        self.change(|facts| *facts = fresh);
-    }
-
-    fn unreadable(&self, cause: &PolicyFault) {
-        self.known.send_replace(Known::Unreadable(cause.to_string().into()));
     }
 }
 

@@ -2,7 +2,7 @@
 //! start and followed from then on, so that a rule added on any instance counts here a moment later.
 //! Names are judged here, and no address behind them: that is for whoever connects.
 
-mod follower;
+mod fault;
 mod live;
 
 use std::{sync::Arc, time::Duration};
@@ -28,14 +28,12 @@ use weir_events::{
 };
 use weir_log::{database::patiently, lifecycle::Lifecycle};
 
-use self::{
-    follower::Follower,
-    live::{Known, Live},
-};
-pub use self::{follower::RulesFault, live::NotThereYet};
+use self::live::{History, Known, Live};
+pub use self::{fault::RulesFault, live::NotThereYet};
 use crate::{
     caller::Caller,
     door::{Door, ExecuteFault, Executed, IdempotencyKey},
+    follower::{FollowFault, Follower},
     outbound::web::{
         address::{UrlFault, WebUrl},
         hop::{Hop, HopJudge, HopRefusal, Pass},
@@ -164,7 +162,7 @@ impl Rules {
         }
         let log = door.log();
         let (follower, known) =
-            patiently(RulesFault::passing, || async { Follower::load(log.clone()).await }).await?;
+            patiently(FollowFault::passing, || Follower::load::<History>(log.clone())).await?;
         info!(
             n_rules = known.index.len(),
             registries = ?settings.registries.patterns(),
@@ -177,7 +175,7 @@ impl Rules {
         let live = Arc::new(Live::new(known));
         let (soft, ours) = (lifecycle.soft().clone(), Arc::clone(&live));
         lifecycle.run("domain rules", async move {
-            soft.run_until_cancelled(follower.follow(&ours)).await;
+            soft.run_until_cancelled(follower.follow(&*ours)).await;
         });
         let (door, stream, settings) = (door.clone(), stream()?, Arc::new(settings));
         Ok(Self { door, stream, settings, live })

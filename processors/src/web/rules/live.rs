@@ -1,4 +1,4 @@
-//! What is known, shared by who follows the log and who asks.
+//! What is known, shared by who follows the log and who asks. Streams `web/rules` and `web/waivers`.
 
 use std::{
     sync::{Arc, PoisonError, RwLock},
@@ -6,6 +6,7 @@ use std::{
 };
 
 use tokio::sync::watch;
+use tracing::error;
 use weir_aggregates::{
     machine::Machine as _,
     web::{
@@ -16,12 +17,16 @@ use weir_aggregates::{
 };
 use weir_events::{
     position::Position,
+    stream::{StreamName, StreamNameFault},
     timestamp::Timestamp,
     web::{
         Event,
-        rule::{DomainRuleUpdated, Permits},
+        rule::{DomainRuleUpdated, Permits, RULES, WAIVERS},
     },
 };
+use weir_log::Log;
+
+use crate::follower::{Folds, Follows};
 
 /// Rules and waivers as of a position.
 #[derive(Debug, Default)]
@@ -57,8 +62,9 @@ impl Known {
         for (_, event) in news {
             Waivers::apply(&mut book, event);
         }
-        let position = news.last().map_or(self.position, |(position, _)| *position);
-        News { rules: self.index.prepare(updates), book, position: self.position.max(position) }
+        let positions = news.iter().map(|(position, _)| *position);
+        let position = positions.fold(self.position, Position::max);
+        News { rules: self.index.prepare(updates), book, position }
     }
 
     /// Puts in what happened.
@@ -67,6 +73,40 @@ impl Known {
         self.waivers = news.book.granted().collect();
         self.book = news.book;
         self.position = news.position;
+    }
+}
+
+/// What happened until the start. The rules are made ready all at once.
+#[derive(Debug, Default)]
+pub(super) struct History(Vec<(Position, Event)>);
+
+impl Folds for History {
+    type Event = Event;
+    type Known = Known;
+
+    const NAME: &'static str = "domain rules";
+
+    fn streams() -> Result<Vec<StreamName>, StreamNameFault> {
+        [RULES, WAIVERS].into_iter().map(StreamName::new).collect()
+    }
+
+    fn concerns(stream: &StreamName) -> bool {
+        [RULES, WAIVERS].contains(&stream.as_str())
+    }
+
+    fn begin(_: &Log) -> Self {
+        Self::default()
+    }
+
+    fn fold(&mut self, position: Position, event: Event) {
+        self.0.push((position, event));
+    }
+
+    fn finish(self) -> Known {
+        let mut known = Known::default();
+        let news = known.prepare(&self.0);
+        known.put(news);
+        known
     }
 }
 
@@ -120,18 +160,6 @@ impl Live {
         too_odd
     }
 
-    /// Goes on by something else.
-    pub(super) fn replace(&self, fresh: Known) {
-        let position = fresh.position;
-        *self.known.write().unwrap_or_else(PoisonError::into_inner) = fresh;
-        self.upto.send_replace(Upto::Position(position));
-    }
-
-    /// From now on it cannot be read: nothing passes.
-    pub(super) fn unreadable(&self, cause: &str) {
-        self.upto.send_replace(Upto::Unreadable(cause.into()));
-    }
-
     pub(super) async fn reaches(
         &self,
         position: Position,
@@ -146,5 +174,27 @@ impl Live {
             Ok(Ok(_)) => Ok(()),
             _ => Err(NotThereYet(position)),
         }
+    }
+}
+
+impl Follows for Live {
+    type Folds = History;
+
+    fn hear(&self, news: &[(Position, Event)]) {
+        if self.advance(news) {
+            error!(
+                "the regular expressions of domain rules are too large together: all that block do"
+            );
+        }
+    }
+
+    fn replace(&self, fresh: Known) {
+        let position = fresh.position;
+        *self.known.write().unwrap_or_else(PoisonError::into_inner) = fresh;
+        self.upto.send_replace(Upto::Position(position));
+    }
+
+    fn unreadable(&self, cause: &str) {
+        self.upto.send_replace(Upto::Unreadable(cause.into()));
     }
 }

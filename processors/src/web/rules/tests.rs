@@ -1,6 +1,7 @@
 use weir_events::web::rule::{DomainRuleUpdated, WebWaiver, WebWaiverExpired, WebWaiverGranted};
 
 use super::*;
+use crate::follower::Follows as _;
 
 const NOW: Timestamp = Timestamp::EPOCH;
 
