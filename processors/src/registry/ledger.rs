@@ -166,7 +166,7 @@ impl Ledger {
             #[cfg(test)]
             Book::Memory(events, _) => {
                 let mut events = locked(events);
-                let events = events.as_mut().ok_or_else(broken)?;
+                let events = events.as_mut().ok_or_else(testing::broken)?;
                 events.push(event);
                 Ok(Position(i64::try_from(events.len()).unwrap_or(i64::MAX)))
             }
@@ -191,7 +191,7 @@ impl Ledger {
             #[cfg(test)]
             Book::Memory(events, _) => {
                 let mut events = locked(events);
-                let events = events.as_mut().ok_or_else(broken)?;
+                let events = events.as_mut().ok_or_else(testing::broken)?;
                 Ok(testing::look(events, &look, self.now()))
             }
         }
@@ -227,7 +227,7 @@ impl Ledger {
             #[cfg(test)]
             Book::Memory(events, _) => {
                 let mut events = locked(events);
-                let events = events.as_mut().ok_or_else(broken)?;
+                let events = events.as_mut().ok_or_else(testing::broken)?;
                 let state = weir_aggregates::machine::fold::<Spending>(events.iter());
                 let decision = Spending::decide(&state, &spend, &Context { now: at });
                 if let Some(refusal) = decision.refusal {
@@ -350,7 +350,7 @@ impl Ledger {
             #[cfg(test)]
             Book::Memory(events, _) => {
                 let mut events = locked(events);
-                let events = events.as_mut().ok_or_else(broken)?;
+                let events = events.as_mut().ok_or_else(testing::broken)?;
                 let mut state = weir_aggregates::machine::fold::<Holds>(events.iter());
                 let decision = Holds::decide(&state, &command, &Context { now });
                 if let Some(refusal) = decision.refusal {
@@ -424,7 +424,7 @@ impl Ledger {
             }
             #[cfg(test)]
             Book::Memory(events, _) => {
-                locked(events).as_mut().ok_or_else(broken)?.push(filtered.into());
+                locked(events).as_mut().ok_or_else(testing::broken)?.push(filtered.into());
             }
         }
         known().put(key, (), 1);
@@ -452,157 +452,6 @@ fn shorten(versions: &mut Vec<String>) {
 }
 
 #[cfg(test)]
-fn broken() -> LedgerFault {
-    DoorFault::from(weir_log::append::AppendFault::Busy).into()
-}
-
+mod testing;
 #[cfg(test)]
-impl Ledger {
-    /// A ledger for tests of what is recorded, without a database.
-    pub(crate) fn in_memory() -> Self {
-        Self::in_memory_of(Ecosystem::Pypi)
-    }
-
-    /// The same, of any ecosystem.
-    pub(crate) fn in_memory_of(ecosystem: Ecosystem) -> Self {
-        let book = Book::Memory(Mutex::new(Some(Vec::new())), std::sync::atomic::AtomicI64::new(0));
-        Self {
-            ecosystem,
-            book,
-            recorded: Mutex::new(Lru::new(MAX_REMEMBERED)),
-            #[cfg(test)]
-            pinned: Mutex::default(),
-        }
-    }
-
-    /// The digests that were pinned, in order.
-    pub(crate) fn digests(&self) -> Vec<String> {
-        let digest = |event: &Event| match event {
-            Event::DigestPinned(pinned) => Some(pinned.digest.clone()),
-            _ => None,
-        };
-        locked(&self.pinned).iter().filter_map(digest).collect()
-    }
-
-    /// What was recorded.
-    pub(crate) fn events(&self) -> Vec<Event> {
-        let Book::Memory(events, _) = &self.book else { panic!("a ledger with a door") };
-        locked(events).clone().unwrap_or_default()
-    }
-
-    /// From now on nothing can be recorded.
-    pub(crate) fn break_down(&self) {
-        let Book::Memory(events, _) = &self.book else { panic!("a ledger with a door") };
-        *locked(events) = None;
-    }
-
-    /// From now on it is this time.
-    pub(crate) fn set_now(&self, now: Timestamp) {
-        let Book::Memory(_, at) = &self.book else { panic!("a ledger with a door") };
-        at.store(now.micros(), std::sync::atomic::Ordering::SeqCst);
-    }
-}
-
-#[cfg(test)]
-mod testing {
-    use weir_aggregates::machine::{Context, Machine as _, fold};
-
-    use super::*;
-
-    /// Judges a pin as a door does.
-    pub(super) fn pin(events: &mut Vec<Event>, pin: &Pin) -> Option<pins::Refusal> {
-        let state = pinned(events, &pin.package);
-        let decision = Pinning::decide(&state, pin, &Context { now: Timestamp::EPOCH });
-        events.extend(decision.events);
-        decision.refusal
-    }
-
-    /// What was pinned of a package.
-    pub(super) fn pinned(events: &[Event], package: &str) -> pins::State {
-        let ours = |event: &&Event| matches!(event, Event::DigestPinned(pinned) if pinned.package == package);
-        fold::<Pinning>(events.iter().filter(ours))
-    }
-
-    /// Whether a file of one of these versions was delivered.
-    pub(super) fn known(events: &[Event], package: &str, is_it: impl Fn(&str) -> bool) -> bool {
-        let known = |event: &Event| match event {
-            Event::FileDelivered(it) => {
-                it.package == package && is_it(it.version.as_deref().unwrap_or_default())
-            }
-            _ => false,
-        };
-        events.iter().any(known)
-    }
-
-    /// What was told of a package's files.
-    pub(super) fn told(events: &[Event], package: &str) -> told::State {
-        let ours =
-            |event: &&Event| matches!(event, Event::VersionTold(told) if told.package == package);
-        fold::<Telling>(events.iter().filter(ours))
-    }
-
-    /// Judges what is told as a door does.
-    pub(super) fn tell(events: &mut Vec<Event>, tell: &Tell) {
-        let state = told(events, &tell.package);
-        events.extend(Telling::decide(&state, tell, &Context { now: Timestamp::EPOCH }).events);
-    }
-
-    /// Judges a look as a door does.
-    pub(super) fn look(events: &mut Vec<Event>, look: &Look, now: Timestamp) -> State {
-        let ours = |event: &&Event| matches!(event, Event::VersionsSeen(seen) if seen.package == look.package);
-        let state = fold::<Watching>(events.iter().filter(ours));
-        events.extend(Watching::decide(&state, look, &Context { now }).events);
-        fold::<Watching>(events.iter().filter(ours))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[tokio::test]
-    async fn a_filtered_list_is_recorded_once_for_each_principal_package_and_revision() {
-        let ledger = Ledger::in_memory();
-        let filtered = |package: &str, policy_revision| MetadataFiltered {
-            ecosystem: Ecosystem::Pypi,
-            package: package.to_owned(),
-            hidden: vec!["1.0".to_owned()],
-            marked: Vec::new(),
-            policy_revision,
-            document: String::new(),
-        };
-        let key = |revision: i64| blake3::hash(&revision.to_be_bytes());
-        let (ann, bob) = (Caller::principal("ann", "1"), Caller::principal("bob", "2"));
-        // Another token of the same name.
-        let other_ann = Caller::principal("ann", "3");
-        for (package, revision, caller, first) in [
-            ("six", 1, &ann, true),
-            ("six", 1, &ann, false),
-            ("six", 2, &ann, true),
-            ("six", 1, &bob, true),
-            ("six", 1, &other_ann, true),
-            ("seven", 1, &ann, true),
-            ("seven", 1, &ann, false),
-        ] {
-            let (known, filtered) = (key(revision), filtered(package, revision));
-            let recorded = ledger.filtered(List::Versions, filtered, &known, caller);
-            let recorded = recorded.await.unwrap();
-            assert_eq!(recorded, first, "{package} {revision} {}", caller.actor);
-        }
-        let known = key(1);
-        let searched = ledger.filtered(List::Search, filtered("six", 1), &known, &ann);
-        let searched = searched.await.unwrap();
-        assert!(searched, "a search is another list");
-        assert_eq!(ledger.events().len(), 6);
-    }
-
-    #[test]
-    fn a_list_of_versions_never_outgrows_an_event() {
-        let mut versions = vec!["1.0.0".to_owned(); 100_000];
-        shorten(&mut versions);
-        assert_eq!(versions.len(), MAX_VERSIONS_BYTES / 10);
-        let mut few = vec!["1.0".to_owned()];
-        shorten(&mut few);
-        assert_eq!(few.len(), 1);
-    }
-}
+mod tests;

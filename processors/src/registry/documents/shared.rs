@@ -12,7 +12,10 @@ use tracing::warn;
 use uuid::Uuid;
 use weir_events::{registry::Ecosystem, timestamp::Timestamp};
 
-use super::{Kept, Source, Validators, read};
+use super::{
+    Kept, Source,
+    fetch::{Validators, read},
+};
 use crate::{
     outbound::{Outbound, Page, Room, Url},
     registry::cache::{
