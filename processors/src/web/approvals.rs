@@ -30,7 +30,7 @@ const DOMAIN: &[u8] = b"weir.approval.v1";
 const MAX_OPEN: usize = 32;
 
 /// For how long a question counts that the read model need not know yet.
-const FRESH: Duration = Duration::from_secs(60);
+const FRESH: Duration = Duration::from_mins(1);
 
 /// The most questions that are remembered like that.
 const MAX_FRESH: usize = 4_096;

@@ -176,10 +176,9 @@ fn judge_json(body: &Body, must: bool) -> Result<bool, Why> {
             // Of two of them one server takes the first, another the last.
             _ => Err(Why::Request),
         },
-        Body::Many { any } if *any || must => Err(Why::Request),
-        Body::Many { .. } => Ok(false),
-        Body::Other if must => Err(Why::Request),
-        Body::Other => Ok(false),
+        Body::Many { any: true } => Err(Why::Request),
+        Body::Many { .. } | Body::Other if must => Err(Why::Request),
+        Body::Many { .. } | Body::Other => Ok(false),
     }
 }
 

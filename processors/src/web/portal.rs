@@ -6,6 +6,7 @@
 //! and what is cached of it are one append again. The work goes on when the one who asked goes away.
 
 mod admit;
+mod at_hand;
 mod fetch;
 mod foresight;
 mod gateway;
@@ -118,6 +119,8 @@ struct Inner {
     parts: PortalParts,
     /// The pages under way, so that whoever asks for the same at the same time waits for it.
     fetches: Flights<fetch::Wanted, fetch::Fetched>,
+    /// The pages that came, and are not in the cache yet.
+    at_hand: at_hand::AtHand<outside::Page>,
     /// The requests that are judged, by their ids and what was signed: none of them is lost between its
     /// judgement and its work when the one who asked goes away.
     judged: Flights<(AgentId, Hash256, [u8; 32]), Result<Reached, PortalError>>,
@@ -133,6 +136,7 @@ impl Portal {
         let lifecycle = &parts.lifecycle;
         let inner = Inner {
             fetches: Flights::new("web page", lifecycle.clone()),
+            at_hand: at_hand::AtHand::default(),
             judged: Flights::new("web admission", lifecycle.clone()),
             requests: Flights::new("web request", lifecycle.clone()),
             filtering: Arc::new(Semaphore::new(MAX_FILTERING)),

@@ -17,7 +17,7 @@ use super::{
     gateway::internal,
     outside::{Page, Trouble},
 };
-use crate::{flights::GivenUp, outbound::web::ask::Terms};
+use crate::{flights::GivenUp, outbound::web::ask::Terms, web::pages::Cached};
 
 /// What a fetch is known by: whoever wants the same at the same time waits for it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -43,9 +43,9 @@ impl Portal {
             return self.clone().fetch(submission.clone(), terms).await;
         };
         let (portal, mine, started) = (self.clone(), submission.clone(), AtomicBool::new(false));
-        let joined = self.inner.fetches.join(wanted, || {
+        let joined = self.inner.fetches.join(wanted.clone(), || {
             started.store(true, Ordering::Relaxed);
-            portal.fetch(mine, terms)
+            portal.fetch_once(wanted, mine, terms)
         });
         let joined = self.joined(joined, until, &started).await;
         let fetched = joined.unwrap_or_else(|trouble| Fetched {
@@ -87,6 +87,31 @@ impl Portal {
             left: started(),
             hosts: Vec::new(),
         })
+    }
+
+    /// Fetches it, unless one who did is still about to store it.
+    async fn fetch_once(self, wanted: Wanted, submission: Submission, terms: Terms) -> Fetched {
+        if let Some((by, page)) = self.inner.at_hand.of(&wanted) {
+            return Fetched { by, outcome: Ok(page) };
+        }
+        let inner = Arc::clone(&self.inner);
+        let fetched = self.fetch(submission, terms).await;
+        if let Ok(page) = &fetched.outcome {
+            inner.at_hand.put(wanted, fetched.by, page);
+        }
+        fetched
+    }
+
+    /// What the cache has by now: another request may have brought it while this one was judged. What
+    /// the cache does not say is asked of the outside.
+    pub(super) async fn brought(&self, submission: &Submission) -> Option<Arc<Cached>> {
+        let Submission { key, variant, asked, wanted, .. } = submission;
+        let wanted = wanted.as_ref()?;
+        // A page is at hand until it is in the cache, and shared as long.
+        if self.inner.fetches.is_under_way(wanted) || self.inner.at_hand.of(wanted).is_some() {
+            return None;
+        }
+        self.parts().pages.lookup(key, variant, &asked.agent, asked.cycle).await.ok().flatten()
     }
 
     async fn fetch(self, submission: Submission, terms: Terms) -> Fetched {

@@ -157,7 +157,7 @@ impl Portal {
     fn trouble(&self, fault: EgressFault) -> Trouble {
         let EgressFault { why, contacted, asked, .. } = fault;
         let hosts: Vec<String> = contacted.into_iter().map(String::from).collect();
-        let error = self.error(why);
+        let error = Self::error(why);
         // A name that cannot be resolved is a failure like another (ruling A16). What was refused before
         // a packet left costs nothing, nor does what never got past the queue here.
         let tried = asked && matches!(error.class(), ErrorClass::Internal);
@@ -167,7 +167,7 @@ impl Portal {
     /// Whether an address may be left for, as far as no packet tells.
     pub(super) fn reachable(&self, url: &WebUrl, approved: bool) -> Result<(), PortalError> {
         let judge = Judge { rules: self.parts().rules.hops(), approved };
-        self.parts().egress.check(url, &judge).map_err(|why| self.error(why))
+        self.parts().egress.check(url, &judge).map_err(|why| Self::error(why))
     }
 
     /// A seat for a request that is about to leave; its agent is told to come again where there is
@@ -183,7 +183,7 @@ impl Portal {
             Why::BackingOff { until, .. } => {
                 PortalError::RateLimited { retry_ticks: self.ticks_until(until) }
             }
-            why => self.error(why),
+            why => Self::error(why),
         }
     }
 
@@ -194,7 +194,7 @@ impl Portal {
     }
 
     /// What an agent is told. No message tells what a name resolves to.
-    pub(super) fn error(&self, why: Why) -> PortalError {
+    fn error(why: Why) -> PortalError {
         let reason = why.to_string();
         match why {
             Why::Ask(_) => PortalError::InvalidRequest(reason),

@@ -28,7 +28,7 @@ use super::{
 use crate::{
     door::{Once, Pair, Paired},
     outbound::web::{ask::Terms, places::Seat},
-    web::pages::CycleTime,
+    web::pages::{Cached, CycleTime},
 };
 
 /// What a request has come to.
@@ -53,6 +53,9 @@ impl Portal {
         submitted: WebRequestSubmitted,
         seat: Option<Arc<Seat>>,
     ) -> Ended {
+        if let Some(cached) = self.brought(&submission).await {
+            return self.answered_from_the_cache(&submission, &submitted, &cached).await;
+        }
         let until = Instant::now() + self.parts().settings.timeout;
         let fetched = self.fetched(&submission, Terms { seat, until: Some(until) }).await;
         let Asked { agent, request, .. } = submission.asked;
@@ -87,6 +90,31 @@ impl Portal {
         let parts = self.parts();
         let state = parts.nexus.state().await.map_err(of_door)?;
         Ok((CycleTime::of(&state, parts.door.now()), parts.pages.settings().ttl))
+    }
+
+    async fn answered_from_the_cache(
+        &self,
+        submission: &Submission,
+        submitted: &WebRequestSubmitted,
+        cached: &Cached,
+    ) -> Ended {
+        let answer = Answer {
+            request: submission.asked.request,
+            status: cached.status,
+            content_type: cached.content_type.clone(),
+            content: cached.content,
+            content_size: u64::try_from(cached.body.len()).unwrap_or(u64::MAX),
+            cached: true,
+            variant: submission.variant,
+            filtered: cached.filtered.clone(),
+            hosts: Vec::new(),
+            tick: self.parts().nexus.now().await.map_err(of_door)?.tick,
+            carried: BackOff::default(),
+        };
+        let cost = answer.cost(submitted);
+        let command = Command::Complete(Box::new(answer), self.parts().settings.tax);
+        let done = self.settle(submission, &command, cost.spark, &[]).await?;
+        done.map(|done| (Arc::new(done), cached.body.clone())).ok_or_else(settled_otherwise)
     }
 
     async fn answered(
