@@ -49,13 +49,13 @@ fn encoding_of(body: &[u8], declared: &Declared) -> &'static Encoding {
     if let Some(encoding) = wide(body) {
         return encoding;
     }
-    declared
+    let encoding = declared
         .charset
         .as_deref()
         .and_then(|label| Encoding::for_label(label.as_bytes()))
         .or_else(|| own_words(body.get(..PRESCAN_BYTES).unwrap_or(body)))
-        .map(|encoding| if is_wide(encoding) && is_narrow(body) { UTF_8 } else { encoding })
-        .unwrap_or_else(|| detect(body))
+        .unwrap_or_else(|| detect(body));
+    if is_wide(encoding) && is_narrow(body) { UTF_8 } else { encoding }
 }
 
 fn is_wide(encoding: &'static Encoding) -> bool {
