@@ -31,10 +31,12 @@ impl Socket {
         let n_connected = Arc::new(AtomicUsize::new(0));
         let (words, counter) =
             (words.iter().map(ToString::to_string).collect::<Vec<_>>(), Arc::clone(&n_connected));
-        Lifecycle::new().run("socket", async move {
+        let lifecycle = Lifecycle::new();
+        let each = lifecycle.clone();
+        lifecycle.run("socket", async move {
             while let Ok((stream, _)) = listener.accept().await {
                 let (words, counter) = (words.clone(), Arc::clone(&counter));
-                tokio::spawn(async move {
+                each.run("connection", async move {
                     let mut socket = accept_async(stream).await.expect("a handshake");
                     counter.fetch_add(1, Ordering::SeqCst);
                     for word in words {

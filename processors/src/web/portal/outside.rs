@@ -134,7 +134,7 @@ impl Portal {
             let heard = egress.snapshot(ask, &judge).await;
             return heard
                 .map(|heard| snapped(heard, self.parts().door.now()))
-                .map_err(|fault| self.trouble(fault));
+                .map_err(Self::trouble);
         }
         let ask = PageAsk {
             agent,
@@ -151,10 +151,10 @@ impl Portal {
             terms,
         };
         let fetched = egress.fetch(ask, &judge).await;
-        fetched.map(|read| page(read, self.parts().door.now())).map_err(|fault| self.trouble(fault))
+        fetched.map(|read| page(read, self.parts().door.now())).map_err(Self::trouble)
     }
 
-    fn trouble(&self, fault: EgressFault) -> Trouble {
+    fn trouble(fault: EgressFault) -> Trouble {
         let EgressFault { why, contacted, asked, .. } = fault;
         let hosts: Vec<String> = contacted.into_iter().map(String::from).collect();
         let error = Self::error(why);
@@ -167,7 +167,7 @@ impl Portal {
     /// Whether an address may be left for, as far as no packet tells.
     pub(super) fn reachable(&self, url: &WebUrl, approved: bool) -> Result<(), PortalError> {
         let judge = Judge { rules: self.parts().rules.hops(), approved };
-        self.parts().egress.check(url, &judge).map_err(|why| Self::error(why))
+        self.parts().egress.check(url, &judge).map_err(Self::error)
     }
 
     /// A seat for a request that is about to leave; its agent is told to come again where there is

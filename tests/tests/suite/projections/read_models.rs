@@ -521,7 +521,7 @@ fn asked_about(n: u64) -> Vec<web::Event> {
             host: "github.com".to_owned(),
             reason: "code".to_owned(),
             expires_at: Timestamp::from_micros(1_795_824_000_000_000),
-            said: (n % 3 == 0).then(|| Said {
+            said: n.is_multiple_of(3).then(|| Said {
                 headers: BTreeMap::from([("accept".to_owned(), "text/html".to_owned())]),
                 filter: ContentFilter::default(),
                 body: None,
