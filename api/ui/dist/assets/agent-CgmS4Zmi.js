@@ -1,1 +1,0 @@
-import{Z as e}from"./index-COfft6fe.js";import{x as t}from"./button-CXDNlBDr.js";var n=t();function r({id:t}){return(0,n.jsxs)(e,{to:`/`,search:{q:`stream:web/agent/${t}`},title:`Agent ${t}, in the tail`,className:`numbers text-xs text-accent underline`,children:[t.slice(0,12),`…`]})}export{r as t};

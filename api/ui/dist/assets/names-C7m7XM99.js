@@ -1,1 +1,0 @@
-import{et as e,g as t,l as n}from"./index-COfft6fe.js";import{f as r}from"./words-3lYlqA5C.js";function i(){return e({queryKey:[`agents`,`names`],queryFn:({signal:e})=>r(e),enabled:t(n(),`agents:read`),staleTime:3e4}).data}export{i as t};
