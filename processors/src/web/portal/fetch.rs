@@ -105,13 +105,14 @@ impl Portal {
     /// What the cache has by now: another request may have brought it while this one was judged. What
     /// the cache does not say is asked of the outside.
     pub(super) async fn brought(&self, submission: &Submission) -> Option<Arc<Cached>> {
-        let Submission { key, variant, asked, wanted, .. } = submission;
+        let Submission { key, variant, asked, wanted, filter, .. } = submission;
         let wanted = wanted.as_ref()?;
         // A page is at hand until it is in the cache, and shared as long.
         if self.inner.fetches.is_under_way(wanted) || self.inner.at_hand.of(wanted).is_some() {
             return None;
         }
-        self.parts().pages.lookup(key, variant, &asked.agent, asked.cycle).await.ok().flatten()
+        let found = self.parts().pages.lookup(key, variant, &asked.agent, asked.cycle).await;
+        found.ok().flatten().filter(|found| self.may_show(&asked.agent, filter, found))
     }
 
     async fn fetch(self, submission: Submission, terms: Terms) -> Fetched {
