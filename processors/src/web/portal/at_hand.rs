@@ -34,6 +34,11 @@ impl<P> AtHand<P> {
         Some((*by, page.upgrade()?))
     }
 
+    /// One that is in the cache by now, or will never be.
+    pub(super) fn forget(&self, wanted: &Wanted) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(wanted);
+    }
+
     /// One that has come.
     pub(super) fn put(&self, wanted: Wanted, by: By, page: &Arc<P>) {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -61,6 +66,10 @@ mod tests {
         assert_eq!(at_hand.of(&wanted(1)), Some((BY, Arc::clone(&page))));
         assert_eq!(at_hand.of(&wanted(2)), None);
         drop(page);
+        assert_eq!(at_hand.of(&wanted(1)), None);
+        let page = Arc::new("another");
+        at_hand.put(wanted(1), BY, &page);
+        at_hand.forget(&wanted(1));
         assert_eq!(at_hand.of(&wanted(1)), None);
     }
 

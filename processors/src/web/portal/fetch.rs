@@ -91,7 +91,10 @@ impl Portal {
 
     /// Fetches it, unless one who did is still about to store it.
     async fn fetch_once(self, wanted: Wanted, submission: Submission, terms: Terms) -> Fetched {
-        if let Some((by, page)) = self.inner.at_hand.of(&wanted) {
+        // What a redirect led to may be blocked by now: then who asks anew is refused on the way.
+        let at_hand = self.inner.at_hand.of(&wanted);
+        let rules = &self.parts().rules;
+        if let Some((by, page)) = at_hand.filter(|(_, page)| rules.all_allowed(&page.redirected)) {
             return Fetched { by, outcome: Ok(page) };
         }
         let inner = Arc::clone(&self.inner);

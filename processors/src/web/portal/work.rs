@@ -76,13 +76,17 @@ impl Portal {
         if mine {
             page.make_room();
         }
-        match rendered {
+        let ended = match rendered {
             Ok((rendering, made)) => {
                 let rendered = Rendered { page, rendering, made, mine };
                 self.answered(&submission, &submitted, rendered).await
             }
             Err(error) => self.failed(&submission, failure(error, true, &page.hosts)).await,
+        };
+        if let Some(wanted) = submission.wanted.as_ref().filter(|_| mine) {
+            self.inner.at_hand.forget(wanted);
         }
+        ended
     }
 
     /// Where in the cycle one is, and for how many cycles a page is kept.

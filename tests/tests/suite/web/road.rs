@@ -247,7 +247,7 @@ async fn who_finds_the_queue_full_may_come_again_under_the_same_id() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_host_that_wants_to_be_left_alone_is_not_reserved_for() {
-    let road = Road::under("nexus: {tick: 1h}\n", "allow", "").await;
+    let road = Road::under("nexus: {tick: 1h}\n", "allow", ", signature_window: 60").await;
     let (ann, bob) = (road.agent("ann").await, road.agent("bob").await);
     let busy = Page { status: 503, ..Page::html("<p>Not now.</p>") };
     road.outside.put("/busy", busy.with("retry-after", "3000"));
