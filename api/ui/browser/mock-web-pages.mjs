@@ -3,7 +3,7 @@
 import { AGENT } from "./mock-web-rules.mjs";
 
 // The world's time is that of `mock-web-people.mjs`.
-const CYCLE = 41;
+const CYCLE = 47;
 const HASH = (n) => n.toString(16).padStart(4, "0").repeat(16);
 
 export class MockWebPages {

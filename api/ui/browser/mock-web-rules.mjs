@@ -116,7 +116,7 @@ export class MockWebRules {
             gate("pace", "at most 1 in a tick, and there is room in tick 4921"),
             host === "used.example"
               ? gate("quota", "5 of 5 requests of this cycle are used", ["QuotaExceeded", 0x0701])
-              : gate("quota", "3 of 5 are used in cycle 41"),
+              : gate("quota", "3 of 5 are used in cycle 47"),
           ]
         : []),
       action === "allow" ? gate("host", reason) : gate("host", `\`${host}\` is blocked: ${reason}`, ["DomainBlocked", 0x0702]),
@@ -141,7 +141,7 @@ export class MockWebRules {
       matching,
       waivers: waiver ? [waiver.id] : [],
       epoch: this.epoch,
-      cycle: 41,
+      cycle: 47,
       tick: 4_921,
       gates,
       cached: agent ? false : null,

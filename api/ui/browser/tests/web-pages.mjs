@@ -25,7 +25,7 @@ export default [
       await page.reload();
       await rows.first().waitFor();
       assert.equal(await rows.count(), 8);
-      // The mock's page 105 expires in cycle 45; it is cycle 41.
+      // The mock's page 105 expires in cycle 51; it is cycle 47.
       const cells = await page.locator('[data-page$="/105/a-long-way-down/"], [data-page*="/105/"]').first().locator("td").allTextContents();
       assert.equal(cells[7], "4", cells.join(" | "));
       await page.getByRole("button", { name: "Clear" }).click();

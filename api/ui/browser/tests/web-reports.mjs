@@ -9,15 +9,15 @@ export default [
     async run(visit) {
       const { page } = visit;
       await page.getByTestId("plots").waitFor();
-      const said = await visit.api("web/reports/41");
+      const said = await visit.api("web/reports/47");
       const figure = async (name) => (await page.locator(`[data-figure="${name}"] .numbers`).textContent()).replaceAll(",", "");
       assert.equal(Number(await figure("Requests")), said.total_requests);
       assert.equal(Number(await figure("Cost")), said.spark_cost);
       assert.equal(await figure("Hit rate"), `${(said.cache_hit_rate * 100).toFixed(1)}%`);
       assert.equal(await page.getByTestId("state-hash").count(), 0, "it has not ended");
-      assert.equal(await page.locator("[data-cycle]").count(), 41);
+      assert.equal(await page.locator("[data-cycle]").count(), 47);
       for (const chart of ["requests", "hit-rate", "cost", "code"])
-        assert.equal(await page.getByTestId(`chart-${chart}`).locator("g").count(), 42, chart);
+        assert.equal(await page.getByTestId(`chart-${chart}`).locator("g").count(), 48, chart);
       const bars = await page.getByTestId("chart-requests").locator("g").evaluateAll((groups) =>
         groups.map(({ dataset }) => Number(dataset.letThrough) + Number(dataset.blocked)),
       );
