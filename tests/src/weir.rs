@@ -227,12 +227,17 @@ impl Weir {
     /// Gives it a moment to end by itself: a program that counts which lines it runs writes them down
     /// at its end.
     fn end_in_place(&mut self) {
-        let Some(child) = self.child.as_mut() else { return };
-        signal(child.id(), "TERM");
-        let until = std::time::Instant::now() + Duration::from_secs(5);
-        while std::time::Instant::now() < until && matches!(child.try_wait(), Ok(None)) {
-            std::thread::sleep(Duration::from_millis(20));
+        let Some(mut child) = self.child.take() else { return };
+        let pid = child.id();
+        signal(pid, "TERM");
+        let (ended, end) = mpsc::channel();
+        let waits = std::thread::spawn(move || {
+            drop(ended.send(child.wait()));
+        });
+        if end.recv_timeout(Duration::from_secs(5)).is_err() {
+            signal(pid, "KILL");
         }
+        drop(waits.join());
     }
 
     /// Asks it to stop, and waits for its end.
