@@ -1,17 +1,19 @@
 // One agent: its key, what it has to pay with, and what it used of each cycle.
 
-import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { getAgent, getQuotasOf, type Agent, type QuotaUse } from "../api/agents";
 import type { SparkAccount } from "../api/mint";
 import { asProblem } from "../api/problem";
 import { may } from "../api/session";
-import { Button } from "../parts/button";
+import { usePages } from "../parts/asking";
 import { Command } from "../parts/command";
 import { Dialog } from "../parts/dialog";
 import { clock, day, grouped } from "../parts/format";
-import { Badge, HEAD, ROW } from "../parts/page";
+import { Badge } from "../parts/page";
 import { useRetrying } from "../parts/retrying";
+import { Sublist } from "../parts/section";
+import { ROW, Table } from "../parts/table";
 import { TroublePage, wordsOf } from "../parts/trouble";
 import { useSession } from "../session/context";
 
@@ -96,80 +98,55 @@ function Known({ agent, account, onClose }: { agent: Agent } & Pick<DrawerProps,
 
 function Cycles({ agent }: { agent: Agent }) {
   const allowed = may(useSession(), "web:read");
-  const query = useInfiniteQuery({
-    queryKey: ["quotas-of", agent.id],
-    queryFn: ({ pageParam, signal }) => getQuotasOf(agent.id, pageParam, signal),
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: (page) => page.next,
-    enabled: allowed,
+  const query = usePages({
+    key: ["quotas-of", agent.id],
+    scope: "web:read",
+    read: (before: string | undefined, signal) => getQuotasOf(agent.id, before, signal),
   });
-  const uses = query.data?.pages.flatMap(({ quotas }) => quotas);
   return (
     <section aria-label="Cycles" className="border-t border-line py-3">
       <h3 className="mb-1.5 px-4 text-2xs font-semibold tracking-wider text-soft uppercase">Cycles</h3>
-      {!allowed ? (
+      {allowed ? (
+        <Sublist
+          query={query}
+          rows={({ quotas }) => quotas}
+          loading="Loading the cycles…"
+          nothing={<span data-testid="no-cycles">It has asked for nothing yet.</span>}
+        >
+          {(uses) => <Uses uses={uses} />}
+        </Sublist>
+      ) : (
         <p className="px-4 text-soft">
           What it used needs the scope <code>web:read</code>.
         </p>
-      ) : query.error ? (
-        <p role="alert" className="flex items-center gap-3 px-4 text-xs text-bad">
-          {asProblem(query.error).message}
-          <Button onClick={() => void query.refetch()}>Try again</Button>
-        </p>
-      ) : uses === undefined ? (
-        <p role="status" className="px-4 text-soft">
-          Loading the cycles…
-        </p>
-      ) : uses.length === 0 ? (
-        <p data-testid="no-cycles" className="px-4 text-soft">
-          It has asked for nothing yet.
-        </p>
-      ) : (
-        <Uses uses={uses} />
-      )}
-      {query.hasNextPage && (
-        <Button className="mx-4 mt-3" onClick={() => void query.fetchNextPage()} disabled={query.isFetchingNextPage}>
-          {query.isFetchingNextPage ? "Loading…" : "Show older"}
-        </Button>
       )}
     </section>
   );
 }
 
+const COUNTS = ["requests", "cached", "blocked", "failed", "ticks", "spark"];
+
 function Uses({ uses }: { uses: readonly QuotaUse[] }) {
   return (
-    <div className="overflow-x-auto" tabIndex={0} role="region" aria-label="List: cycles">
-      <table data-testid="cycles" className="w-full border-collapse text-left">
-        <thead className={HEAD}>
-          <tr>
-            {["cycle", "quota", "requests", "cached", "blocked", "failed", "ticks", "spark"].map((name, at) => (
-              <th key={name} scope="col" className={at > 1 ? "text-right" : ""}>
-                {name}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {uses.map((use) => (
-            <tr key={use.cycle} data-cycle={use.cycle} className={`${ROW} numbers text-xs`}>
-              <td>
-                <Link to="/requests" search={{ agent: use.agent, cycle: String(use.cycle) }} className="text-accent underline">
-                  {use.cycle}
-                </Link>
-              </td>
-              <td className={`whitespace-nowrap ${use.exhausted ? "text-bad" : ""}`}>
-                {use.used} of {use.max}
-                {use.exhausted && <span className="font-sans"> asked for more</span>}
-              </td>
-              {[use.requests, use.cached, use.blocked, use.failed, use.ticks, use.spark + use.tax].map((count, at) => (
-                <td key={at} className="text-right">
-                  {grouped(count)}
-                </td>
-              ))}
-            </tr>
+    <Table testid="cycles" heads={["cycle", "quota", ...COUNTS]} right={COUNTS} region="List: cycles">
+      {uses.map((use) => (
+        <tr key={use.cycle} data-cycle={use.cycle} className={`${ROW} numbers text-xs`}>
+          <td>
+            <Link to="/requests" search={{ agent: use.agent, cycle: String(use.cycle) }} className="text-accent underline">
+              {use.cycle}
+            </Link>
+          </td>
+          <td className={`whitespace-nowrap ${use.exhausted ? "text-bad" : ""}`}>
+            {use.used} of {use.max}
+            {use.exhausted && <span className="font-sans"> asked for more</span>}
+          </td>
+          {[use.requests, use.cached, use.blocked, use.failed, use.ticks, use.spark + use.tax].map((count, at) => (
+            <td key={COUNTS[at]} className="text-right">
+              {grouped(count)}
+            </td>
           ))}
-        </tbody>
-      </table>
-    </div>
+        </tr>
+      ))}
+    </Table>
   );
 }

@@ -1,20 +1,19 @@
 // The world's time, and the agents in it: who they are, what they have used of their quotas, what they have to pay with.
 
-import { useInfiniteQuery, useQueries, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQueries } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
-import { Plus } from "lucide-react";
-import { useCallback, useState } from "react";
-import { toast } from "sonner";
+import { useState } from "react";
 import { getAgents, getQuotasIn, revokeAgent, type Agent } from "../api/agents";
 import { getAccounts } from "../api/mint";
 import { getAccess, getNexus, type Nexus } from "../api/nexus";
 import { asProblem } from "../api/problem";
 import { may } from "../api/session";
-import { Button } from "../parts/button";
+import { useAnswer, useLook, usePages } from "../parts/asking";
+import { NewButton } from "../parts/button";
 import { Command } from "../parts/command";
 import { Confirm } from "../parts/confirm";
-import { plural } from "../parts/format";
-import { Nothing, Page } from "../parts/page";
+import { ListPage } from "../parts/list";
+import { Nothing } from "../parts/page";
 import { useSession } from "../session/context";
 import { useFresh } from "../stream/news";
 import { AgentDrawer } from "./drawer";
@@ -52,129 +51,96 @@ const PAST = 60_000;
 export function AgentsPage() {
   const { open } = route.useSearch();
   const navigate = route.useNavigate();
-  const client = useQueryClient();
   const session = useSession();
   const [registering, setRegistering] = useState(false);
   const [revoking, setRevoking] = useState<Agent>();
   const [granting, setGranting] = useState<Agent>();
 
-  const look = useCallback(
-    () =>
-      Promise.all(
-        ["agents", "nexus", "accounts", "quotas-now"].map((name) => client.invalidateQueries({ queryKey: [name] })),
-      ),
-    [client],
-  );
+  const look = useLook("agents", "nexus", "accounts", "quotas-now");
   const known = useFresh(KINDS, look);
-  const every = ({ state }: { state: { error: Error | null } }) => (state.error ? false : EVERY);
-  const nexus = useQuery({ queryKey: ["nexus"], queryFn: ({ signal }) => getNexus(signal), refetchInterval: every });
-  const access = useQuery({
-    queryKey: ["nexus", "access"],
-    queryFn: ({ signal }) => getAccess(signal),
-    refetchInterval: every,
+  const nexus = useAnswer({ key: ["nexus"], read: getNexus, every: EVERY });
+  const access = useAnswer({ key: ["nexus", "access"], read: getAccess, every: EVERY });
+  const query = usePages({
+    key: ["agents"],
+    scope: "agents:read",
+    read: (cursor: string | undefined, signal) => getAgents(cursor, known.current, signal),
   });
-  const query = useInfiniteQuery({
-    queryKey: ["agents"],
-    queryFn: ({ pageParam, signal }) => getAgents(pageParam, known.current, signal),
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: (page) => page.next,
-    enabled: may(session, "agents:read"),
-  });
-  const accounts = useQuery({
-    queryKey: ["accounts"],
-    queryFn: ({ signal }) => getAccounts(known.current, signal),
-    enabled: may(session, "mint:read"),
-    refetchInterval: every,
+  const accounts = useAnswer({
+    key: ["accounts"],
+    scope: "mint:read",
+    read: (signal) => getAccounts(known.current, signal),
+    every: EVERY,
   });
   const cycles = useCycles(nexus.data, may(session, "web:read"), () => known.current);
 
   return (
-    <Page
+    <ListPage
       title="Agents & quotas"
       about="Who may ask the outside, how much, and what they pay with"
       scope="agents:read"
       query={query}
-      tools={
-        may(session, "agents:write") && (
-          <Button look="primary" className="h-8" onClick={() => setRegistering(true)}>
-            <Plus aria-hidden size={14} /> Register agent
-          </Button>
-        )
+      rows={({ pages }) => pages.flatMap(({ agents }) => agents)}
+      one="agent"
+      end="and there are no others"
+      tools={may(session, "agents:write") && <NewButton onClick={() => setRegistering(true)}>Register agent</NewButton>}
+      above={<World nexus={nexus} access={access} onDone={look} />}
+      nothing={
+        <Nothing title="No agent is known here">
+          <p>An agent is its ed25519 key, which is made where the agent runs; only the public half is registered here.</p>
+          <div className="mt-4 text-left text-ink">
+            <Command what="make and register a key" lines={keyLines("reader")} />
+          </div>
+        </Nothing>
+      }
+      dialogs={
+        <>
+          {open && (
+            <AgentDrawer
+              id={open}
+              listed={query.data?.pages.flatMap(({ agents }) => agents).find(({ id }) => id === open)}
+              account={accounts.data?.byName.get(open)}
+              onClose={() => void navigate({ search: {} })}
+            />
+          )}
+          {registering && <RegisterDialog onDone={look} onClose={() => setRegistering(false)} />}
+          {granting && (
+            <GrantDialog
+              agent={granting}
+              account={accounts.data?.byName.get(granting.id)}
+              onDone={look}
+              onClose={() => setGranting(undefined)}
+            />
+          )}
+          {revoking && (
+            <Confirm
+              title={`Revoke ${revoking.name}?`}
+              verb="Revoke"
+              act={() => revokeAgent(revoking.id)}
+              said={`${revoking.name} is revoked`}
+              onDone={look}
+              onClose={() => setRevoking(undefined)}
+            >
+              What <strong className="font-semibold">{revoking.name}</strong> (<code>{short(revoking.id)}</code>) signs counts
+              for nothing any more, on any instance, and every token of it ends. A key that was revoked cannot be registered
+              again.
+            </Confirm>
+          )}
+        </>
       }
     >
-      {({ pages }) => {
-        const agents = pages.flatMap(({ agents }) => agents);
-        return (
-          <>
-            <World nexus={nexus} access={access} onDone={() => void look()} />
-            {agents.length === 0 ? (
-              <Nothing title="No agent is known here">
-                <p>
-                  An agent is its ed25519 key, which is made where the agent runs; only the public half is registered here.
-                </p>
-                <div className="mt-4 text-left text-ink">
-                  <Command what="make and register a key" lines={keyLines("reader")} />
-                </div>
-              </Nothing>
-            ) : (
-              <AgentTable
-                agents={agents}
-                cycles={cycles}
-                quota={access.data?.quota}
-                accounts={accounts.data}
-                accountsTrouble={accounts.error ? asProblem(accounts.error).message : undefined}
-                onOpen={({ id }) => void navigate({ search: { open: id } })}
-                onGrant={setGranting}
-                onRevoke={setRevoking}
-              />
-            )}
-            {agents.length > 0 && (
-              <p className="flex flex-wrap items-center gap-3 p-4 text-xs text-soft">
-                {plural(agents.length, "agent")} shown{query.hasNextPage ? "" : ", and there are no others"}
-                {query.hasNextPage && (
-                  <Button onClick={() => void query.fetchNextPage()} disabled={query.isFetchingNextPage}>
-                    {query.isFetchingNextPage ? "Loading…" : "Show older"}
-                  </Button>
-                )}
-              </p>
-            )}
-            {open && (
-              <AgentDrawer
-                id={open}
-                listed={agents.find(({ id }) => id === open)}
-                account={accounts.data?.byName.get(open)}
-                onClose={() => void navigate({ search: {} })}
-              />
-            )}
-            {registering && <RegisterDialog onDone={() => void look()} onClose={() => setRegistering(false)} />}
-            {granting && (
-              <GrantDialog
-                agent={granting}
-                account={accounts.data?.byName.get(granting.id)}
-                onDone={() => void look()}
-                onClose={() => setGranting(undefined)}
-              />
-            )}
-            {revoking && (
-              <Confirm
-                title={`Revoke ${revoking.name}?`}
-                verb="Revoke"
-                act={() => revokeAgent(revoking.id)}
-                onDone={() => {
-                  toast(`${revoking.name} is revoked`);
-                  void look();
-                }}
-                onClose={() => setRevoking(undefined)}
-              >
-                What <strong className="font-semibold">{revoking.name}</strong> (<code>{short(revoking.id)}</code>) signs counts
-                for nothing any more, on any instance, and every token of it ends. A key that was revoked cannot be registered
-                again.
-              </Confirm>
-            )}
-          </>
-        );
-      }}
-    </Page>
+      {(agents) => (
+        <AgentTable
+          agents={agents}
+          cycles={cycles}
+          quota={access.data?.quota}
+          accounts={accounts.data}
+          accountsTrouble={accounts.error ? asProblem(accounts.error).message : undefined}
+          onOpen={({ id }) => void navigate({ search: { open: id } })}
+          onGrant={setGranting}
+          onRevoke={setRevoking}
+        />
+      )}
+    </ListPage>
   );
 }
 

@@ -1,12 +1,12 @@
 import { Link } from "@tanstack/react-router";
 import type { Agent } from "../api/agents";
 import type { Accounts } from "../api/mint";
-import { may } from "../api/session";
 import { Ago } from "../parts/ago";
 import { Button } from "../parts/button";
 import { grouped } from "../parts/format";
-import { Badge, HEAD, ROW } from "../parts/page";
-import { useSession } from "../session/context";
+import { Badge } from "../parts/page";
+import { ROW, Table } from "../parts/table";
+import { useLacking } from "../session/context";
 import { Plot } from "./plot";
 import { barsOf, short, type Bar, type CycleUses } from "./words";
 
@@ -24,85 +24,74 @@ interface TableProps {
 }
 
 export function AgentTable({ agents, onOpen, onGrant, onRevoke, ...known }: TableProps) {
-  const session = useSession();
-  const [grants, revokes] = [may(session, "mint:write"), may(session, "agents:write")];
-  const lacks = (scope: string) => `Your token lacks the scope ${scope}`;
+  const [grants, revokes] = [useLacking("mint:write"), useLacking("agents:write")];
   return (
-    <div className="overflow-x-auto" tabIndex={0} role="region" aria-label="List: agents">
-      <table data-testid="agents" className="w-full min-w-[60rem] border-collapse text-left">
-        <thead className={HEAD}>
-          <tr>
-            {["agent", "state", "since", "used in this cycle", "last cycles", "spark"].map((name) => (
-              <th key={name} scope="col" className={name === "spark" ? "text-right" : ""}>
-                {name}
-              </th>
-            ))}
-            <th scope="col">
-              <span className="sr-only">actions</span>
-            </th>
+    <Table
+      testid="agents"
+      className="min-w-[60rem]"
+      heads={["agent", "state", "since", "used in this cycle", "last cycles", "spark"]}
+      right={["spark"]}
+      actions
+      region="List: agents"
+    >
+      {agents.map((agent) => {
+        const bars = barsOf(agent.id, known.cycles);
+        const revoked = agent.revokedAt !== null;
+        return (
+          <tr key={agent.id} data-agent={agent.name} className={ROW}>
+            <td className="max-w-56 truncate" title={agent.id}>
+              <button
+                type="button"
+                className="font-medium text-accent underline decoration-accent/40 underline-offset-2 hover:decoration-accent"
+                onClick={() => onOpen(agent)}
+              >
+                {agent.name}
+              </button>{" "}
+              <code className="text-2xs text-soft">{short(agent.id)}</code>
+            </td>
+            <td>
+              <Badge tone={revoked ? "bad" : "good"}>{revoked ? "revoked" : "registered"}</Badge>
+            </td>
+            <td className="max-w-44 truncate text-soft" title={`by ${agent.registeredBy}`}>
+              <Ago at={agent.registeredAt} /> by {agent.registeredBy}
+            </td>
+            <td>
+              <UsedNow bar={bars.at(-1)} quota={known.quota} />
+            </td>
+            <td>{bars.length > 1 ? <Plot name={agent.name} bars={bars} /> : <span className="text-soft">–</span>}</td>
+            <td className="numbers text-right whitespace-nowrap">
+              <Spark agent={agent.id} accounts={known.accounts} trouble={known.accountsTrouble} />
+            </td>
+            <td className="text-right whitespace-nowrap">
+              <Link
+                to="/requests"
+                search={{ agent: agent.id }}
+                className="mr-2 text-xs text-accent underline"
+                aria-label={`Requests of ${agent.name}`}
+              >
+                requests
+              </Link>
+              <Button
+                lacking={grants}
+                disabled={revoked}
+                aria-label={`Grant spark to ${agent.name}`}
+                onClick={() => onGrant(agent)}
+              >
+                Grant
+              </Button>{" "}
+              <Button
+                lacking={revokes}
+                disabled={revoked}
+                aria-label={`Revoke ${agent.name}`}
+                onClick={() => onRevoke(agent)}
+              >
+                Revoke
+              </Button>
+            </td>
           </tr>
-        </thead>
-        <tbody>
-          {agents.map((agent) => {
-            const bars = barsOf(agent.id, known.cycles);
-            const revoked = agent.revokedAt !== null;
-            return (
-              <tr key={agent.id} data-agent={agent.name} className={ROW}>
-                <td className="max-w-56 truncate" title={agent.id}>
-                  <button
-                    type="button"
-                    className="font-medium text-accent underline decoration-accent/40 underline-offset-2 hover:decoration-accent"
-                    onClick={() => onOpen(agent)}
-                  >
-                    {agent.name}
-                  </button>{" "}
-                  <code className="text-2xs text-soft">{short(agent.id)}</code>
-                </td>
-                <td>
-                  <Badge tone={revoked ? "bad" : "good"}>{revoked ? "revoked" : "registered"}</Badge>
-                </td>
-                <td className="max-w-44 truncate text-soft" title={`by ${agent.registeredBy}`}>
-                  <Ago at={agent.registeredAt} /> by {agent.registeredBy}
-                </td>
-                <td>
-                  <UsedNow bar={bars.at(-1)} quota={known.quota} />
-                </td>
-                <td>{bars.length > 1 ? <Plot name={agent.name} bars={bars} /> : <span className="text-soft">–</span>}</td>
-                <td className="numbers text-right whitespace-nowrap">
-                  <Spark agent={agent.id} accounts={known.accounts} trouble={known.accountsTrouble} />
-                </td>
-                <td className="text-right whitespace-nowrap">
-                  <Link
-                    to="/requests"
-                    search={{ agent: agent.id }}
-                    className="mr-2 text-xs text-accent underline"
-                    aria-label={`Requests of ${agent.name}`}
-                  >
-                    requests
-                  </Link>
-                  <Button
-                    disabled={!grants || revoked}
-                    title={grants ? undefined : lacks("mint:write")}
-                    aria-label={`Grant spark to ${agent.name}`}
-                    onClick={() => onGrant(agent)}
-                  >
-                    Grant
-                  </Button>{" "}
-                  <Button
-                    disabled={!revokes || revoked}
-                    title={revokes ? undefined : lacks("agents:write")}
-                    aria-label={`Revoke ${agent.name}`}
-                    onClick={() => onRevoke(agent)}
-                  >
-                    Revoke
-                  </Button>
-                </td>
-              </tr>
-            );
-          })}
-        </tbody>
-      </table>
-    </div>
+        );
+      })}
+    </Table>
   );
 }
 

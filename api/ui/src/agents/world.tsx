@@ -4,12 +4,11 @@ import type { UseQueryResult } from "@tanstack/react-query";
 import { useState, type ReactNode } from "react";
 import type { Access, Nexus } from "../api/nexus";
 import { asProblem } from "../api/problem";
-import { may } from "../api/session";
 import { Button } from "../parts/button";
 import { useCountdown } from "../parts/countdown";
 import { duration, grouped } from "../parts/format";
 import { Badge } from "../parts/page";
-import { useSession } from "../session/context";
+import { useLacking } from "../session/context";
 import { AdvanceDialog } from "./advance-dialog";
 import { DriveDialog } from "./drive-dialog";
 import { levelWords } from "./words";
@@ -17,11 +16,11 @@ import { levelWords } from "./words";
 interface WorldProps {
   nexus: UseQueryResult<Nexus>;
   access: UseQueryResult<Access>;
-  onDone: () => void;
+  onDone: () => unknown;
 }
 
 export function World({ nexus, access, onDone }: WorldProps) {
-  const mine = may(useSession(), "nexus:write");
+  const lacking = useLacking("nexus:write");
   const [dialog, setDialog] = useState<"advance" | "drive">();
   const now = nexus.data;
   if (!now) {
@@ -38,7 +37,6 @@ export function World({ nexus, access, onDone }: WorldProps) {
       </section>
     );
   }
-  const lacking = mine ? undefined : "Your token lacks the scope nexus:write";
   const driven = now.clock === "driven";
   return (
     <section
@@ -60,11 +58,11 @@ export function World({ nexus, access, onDone }: WorldProps) {
       </Figure>
       <span className="col-span-2 ml-auto flex flex-wrap gap-2">
         {driven && (
-          <Button disabled={!mine} title={lacking} onClick={() => setDialog("drive")}>
+          <Button lacking={lacking} onClick={() => setDialog("drive")}>
             Move the clock
           </Button>
         )}
-        <Button disabled={!mine} title={lacking} onClick={() => setDialog("advance")}>
+        <Button lacking={lacking} onClick={() => setDialog("advance")}>
           Advance the epoch
         </Button>
       </span>

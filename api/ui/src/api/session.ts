@@ -29,6 +29,11 @@ export function may(session: Session, scope: string): boolean {
   return session.scopes.includes("admin") || session.scopes.includes(scope);
 }
 
+/** Why this session may not do `scope`, in words for a button; nothing where it may. */
+export function lacking(session: Session, scope: string): string | undefined {
+  return may(session, scope) ? undefined : `Your token lacks the scope ${scope}`;
+}
+
 function toSession(value: Json): Session | null {
   if (!isObject(value)) throw new TypeError("the session is not an object");
   if (value["principal"] === null) return null;

@@ -1,7 +1,7 @@
 // Who may answer for a blocked request, for how long, and the order in which questions stand.
 
 import type { Approval, ApprovalState } from "../api/approvals";
-import { may, type Session } from "../api/session";
+import { lacking, type Session } from "../api/session";
 
 /** How long an answer may hold, in seconds. */
 export const TIMES = [
@@ -25,11 +25,10 @@ export function cannotAnswer(
   { state, expiresAt }: Pick<Approval, "state" | "expiresAt">,
   now = Date.now(),
 ): string | undefined {
-  if (!may(session, "web:write")) return "Your token lacks the scope web:write";
   // An answer that stands can be replaced for as long as it does.
   const stands = state === "allowed" || state === "denied";
-  if (!stands && Date.parse(expiresAt) <= now) return "It was asked too long ago; the agent has to ask again";
-  return undefined;
+  const late = !stands && Date.parse(expiresAt) <= now;
+  return lacking(session, "web:write") ?? (late ? "It was asked too long ago; the agent has to ask again" : undefined);
 }
 
 /** Those that wait, the longest waiting first. */

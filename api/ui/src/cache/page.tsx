@@ -1,30 +1,27 @@
 // What lies in the cache of this instance, how much it is used, and to have some of it forgotten.
 
-import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Trash2 } from "lucide-react";
 import { useState } from "react";
 import { getCache, type Cache, type Kind, type Part } from "../api/cache";
 import { may } from "../api/session";
 import { Ago } from "../parts/ago";
+import { useAnswer, useLook } from "../parts/asking";
 import { Button } from "../parts/button";
 import { Figure } from "../parts/figure";
 import { bytes, grouped, share } from "../parts/format";
-import { HEAD, Nothing, Page, ROW } from "../parts/page";
+import { Nothing, Page } from "../parts/page";
+import { ROW, Table } from "../parts/table";
 import { useSession } from "../session/context";
 import { PurgeDialog } from "./purge-dialog";
 
 const EVERY = 5_000;
+const NUMBERS = ["kept", "size", "hit rate", "hits", "misses"];
 
 export function CachePage() {
-  const client = useQueryClient();
   const session = useSession();
   const [purging, setPurging] = useState<{ ecosystem: string }>();
-  const query = useQuery({
-    queryKey: ["cache"],
-    queryFn: ({ signal }) => getCache(signal),
-    enabled: may(session, "rules:read"),
-    refetchInterval: ({ state }) => (state.error ? false : EVERY),
-  });
+  const look = useLook("cache");
+  const query = useAnswer({ key: ["cache"], scope: "rules:read", read: getCache, every: EVERY });
   const lacking = may(session, "admin") ? undefined : "Only a token with the scope admin may have something forgotten";
   const purge = (ecosystem: string) => setPurging({ ecosystem });
   return (
@@ -34,7 +31,7 @@ export function CachePage() {
       scope="rules:read"
       query={query}
       tools={
-        <Button disabled={lacking !== undefined} title={lacking} onClick={() => purge("")}>
+        <Button lacking={lacking} onClick={() => purge("")}>
           <Trash2 aria-hidden size={13} /> Purge
         </Button>
       }
@@ -43,11 +40,7 @@ export function CachePage() {
         <>
           <Body cache={cache} lacking={lacking} onPurge={purge} />
           {purging && (
-            <PurgeDialog
-              ecosystem={purging.ecosystem}
-              onDone={() => void client.invalidateQueries({ queryKey: ["cache"] })}
-              onClose={() => setPurging(undefined)}
-            />
+            <PurgeDialog ecosystem={purging.ecosystem} onDone={look} onClose={() => setPurging(undefined)} />
           )}
         </>
       )}
@@ -88,27 +81,18 @@ function Body({ cache, lacking, onPurge }: BodyProps) {
         <Nothing title="Nothing is kept yet">The first package that somebody installs through this Weir is.</Nothing>
       )}
       {ecosystems.length > 0 && (
-        <div className="overflow-x-auto" tabIndex={0} role="region" aria-label="By ecosystem and kind">
-          <table data-testid="cache" className="w-full min-w-[56rem] border-collapse text-left">
-            <thead className={HEAD}>
-              <tr>
-                {["ecosystem", "kind", "kept", "size", "hit rate", "hits", "misses", "oldest", "newest"].map((column, at) => (
-                  <th key={column} scope="col" className={at >= 2 && at <= 6 ? "text-right" : ""}>
-                    {column}
-                  </th>
-                ))}
-                <th scope="col">
-                  <span className="sr-only">purge</span>
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {ecosystems.map(({ ecosystem, ...part }) => (
-                <Rows key={ecosystem} ecosystem={ecosystem} part={part} lacking={lacking} onPurge={onPurge} />
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Table
+          testid="cache"
+          className="min-w-[56rem]"
+          heads={["ecosystem", "kind", ...NUMBERS, "oldest", "newest"]}
+          right={NUMBERS}
+          actions
+          region="By ecosystem and kind"
+        >
+          {ecosystems.map(({ ecosystem, ...part }) => (
+            <Rows key={ecosystem} ecosystem={ecosystem} part={part} lacking={lacking} onPurge={onPurge} />
+          ))}
+        </Table>
       )}
     </>
   );
@@ -130,12 +114,7 @@ function Rows({ ecosystem, part, lacking, onPurge }: RowsProps) {
         </th>
         <Cells what="files" kind={part.files} />
         <td rowSpan={2} className="text-right align-top leading-10">
-          <Button
-            disabled={lacking !== undefined}
-            title={lacking}
-            aria-label={`Purge ${ecosystem}`}
-            onClick={() => onPurge(ecosystem)}
-          >
+          <Button lacking={lacking} aria-label={`Purge ${ecosystem}`} onClick={() => onPurge(ecosystem)}>
             Purge
           </Button>
         </td>

@@ -1,17 +1,15 @@
 // The first run: what to tell each client, and whether it has come through yet.
 
-import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { Check, Copy } from "lucide-react";
 import { getDashboard, type Dashboard } from "../api/dashboard";
-import { may } from "../api/session";
+import { useAnswer } from "../parts/asking";
 import { IconButton } from "../parts/button";
 import { copy } from "../parts/copy";
 import { Select } from "../parts/field";
 import { plural } from "../parts/format";
 import { Page } from "../parts/page";
 import { absolute } from "../root";
-import { useSession } from "../session/context";
 import { CLIENTS, type Client } from "./clients";
 
 const route = getRouteApi("/connect");
@@ -26,11 +24,11 @@ const PLACE = "YOUR_TOKEN";
 export function ConnectPage() {
   const { token } = route.useSearch();
   const navigate = route.useNavigate();
-  const query = useQuery({
-    queryKey: ["dashboard", "24h", ""],
-    queryFn: ({ signal }) => getDashboard("24h", "", signal),
-    enabled: may(useSession(), "rules:read"),
-    refetchInterval: ({ state }) => (state.error ? false : EVERY),
+  const query = useAnswer({
+    key: ["dashboard", "24h", ""],
+    scope: "rules:read",
+    read: (signal) => getDashboard("24h", "", signal),
+    every: EVERY,
   });
   return (
     <Page

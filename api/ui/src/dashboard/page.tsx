@@ -1,15 +1,14 @@
 // How the package firewall fares: what the log says was decided, and what this instance counted beside that.
 
-import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { getDashboard, type Dashboard } from "../api/dashboard";
-import { may } from "../api/session";
 import { Ago } from "../parts/ago";
+import { useAnswer } from "../parts/asking";
 import { ANY_ECOSYSTEM, Select } from "../parts/field";
 import { day, grouped } from "../parts/format";
-import { HEAD, Nothing, Page, ROW } from "../parts/page";
-import { useSession } from "../session/context";
+import { Nothing, Page } from "../parts/page";
+import { ROW, Table } from "../parts/table";
 import { Downloads } from "./chart";
 import { steps } from "./steps";
 
@@ -17,6 +16,7 @@ const route = getRouteApi("/dashboard");
 // Wide ranges are dear to ask, and move slowly.
 const EVERY: Record<string, number> = { "24h": 5_000, "7d": 15_000 };
 const SELDOM = 60_000;
+const COUNTS = ["allowed", "blocked", "requests", "hit rate", "failed", "stale", "upstream"];
 export const RANGES = [
   { value: "24h", label: "last 24 hours" },
   { value: "7d", label: "last 7 days" },
@@ -27,12 +27,12 @@ export const RANGES = [
 export function DashboardPage() {
   const { range = "24h", ecosystem = "" } = route.useSearch();
   const navigate = route.useNavigate();
-  const query = useQuery({
-    queryKey: ["dashboard", range, ecosystem],
-    queryFn: ({ signal }) => getDashboard(range, ecosystem, signal),
-    enabled: may(useSession(), "rules:read"),
-    placeholderData: keepPreviousData,
-    refetchInterval: ({ state }) => (state.error ? false : (EVERY[range] ?? SELDOM)),
+  const query = useAnswer({
+    key: ["dashboard", range, ecosystem],
+    scope: "rules:read",
+    read: (signal) => getDashboard(range, ecosystem, signal),
+    every: EVERY[range] ?? SELDOM,
+    keep: true,
   });
   const show = (wanted: { range?: string; ecosystem?: string }) =>
     void navigate({ search: { range, ecosystem, ...wanted }, replace: true });
@@ -133,38 +133,24 @@ function Figure({ name, value, what, bad = false }: { name: string; value: strin
 
 function TopPackages({ data }: { data: Dashboard }) {
   return (
-    <table data-testid="top-packages" className="w-full border-collapse text-left">
-      <thead className={HEAD}>
-        <tr>
-          <th scope="col">package</th>
-          <th scope="col">ecosystem</th>
-          <th scope="col" className="text-right">
-            allowed
-          </th>
-          <th scope="col" className="text-right">
-            blocked
-          </th>
+    <Table testid="top-packages" heads={["package", "ecosystem", "allowed", "blocked"]} right={["allowed", "blocked"]}>
+      {data.topPackages.map(({ ecosystem, package: name, allowed, blocked }) => (
+        <tr key={`${ecosystem} ${name}`} className={ROW}>
+          <td className="max-w-56 truncate font-mono">{name}</td>
+          <td className="text-soft">{ecosystem}</td>
+          <td className="numbers text-right">{grouped(allowed)}</td>
+          <td className="numbers text-right">
+            {blocked === 0 ? (
+              <span className="text-soft">0</span>
+            ) : (
+              <Link to="/blocks" search={{ ecosystem, package: name }} className="text-bad underline">
+                {grouped(blocked)}
+              </Link>
+            )}
+          </td>
         </tr>
-      </thead>
-      <tbody>
-        {data.topPackages.map(({ ecosystem, package: name, allowed, blocked }) => (
-          <tr key={`${ecosystem} ${name}`} className={ROW}>
-            <td className="max-w-56 truncate font-mono">{name}</td>
-            <td className="text-soft">{ecosystem}</td>
-            <td className="numbers text-right">{grouped(allowed)}</td>
-            <td className="numbers text-right">
-              {blocked === 0 ? (
-                <span className="text-soft">0</span>
-              ) : (
-                <Link to="/blocks" search={{ ecosystem, package: name }} className="text-bad underline">
-                  {grouped(blocked)}
-                </Link>
-              )}
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+      ))}
+    </Table>
   );
 }
 
@@ -173,42 +159,29 @@ function Ecosystems({ data }: { data: Dashboard }) {
   if (names.length === 0)
     return <Nothing title="No ecosystem is served">Configure an upstream under registries in weir.yaml.</Nothing>;
   return (
-    <div className="overflow-x-auto" tabIndex={0} role="region" aria-label="Ecosystems">
-      <table data-testid="ecosystems" className="w-full border-collapse text-left">
-        <thead className={HEAD}>
-          <tr>
-            {["ecosystem", "allowed", "blocked", "requests", "hit rate", "failed", "stale", "upstream"].map((name) => (
-              <th key={name} scope="col" className={name === "ecosystem" ? "" : "text-right"}>
-                {name}
-              </th>
-            ))}
+    <Table testid="ecosystems" heads={["ecosystem", ...COUNTS]} right={COUNTS} region="Ecosystems">
+      {names.map((name) => {
+        const log = data.byEcosystem.find(({ ecosystem }) => ecosystem === name);
+        const here = data.served.find(({ ecosystem }) => ecosystem === name);
+        const looked = here ? here.hits + here.misses : 0;
+        return (
+          <tr key={name} className={`${ROW} numbers [&>td]:text-right`}>
+            <td className="!text-left font-sans">{name}</td>
+            <td>{grouped(log?.allowed ?? 0)}</td>
+            <td className={log?.blocked ? "text-bad" : ""}>{grouped(log?.blocked ?? 0)}</td>
+            <td>{here ? grouped(here.requests) : "–"}</td>
+            <td>{here && looked > 0 ? `${((here.hits / looked) * 100).toFixed(1)}%` : "–"}</td>
+            <td className={here?.failed ? "text-warn" : ""}>{here ? grouped(here.failed) : "–"}</td>
+            <td>{here ? grouped(here.stale) : "–"}</td>
+            <td>
+              {here ? grouped(here.upstreamRequests) : "–"}
+              {here !== undefined && here.upstreamFailures > 0 && (
+                <span className="text-warn"> ({grouped(here.upstreamFailures)} failed)</span>
+              )}
+            </td>
           </tr>
-        </thead>
-        <tbody>
-          {names.map((name) => {
-            const log = data.byEcosystem.find(({ ecosystem }) => ecosystem === name);
-            const here = data.served.find(({ ecosystem }) => ecosystem === name);
-            const looked = here ? here.hits + here.misses : 0;
-            return (
-              <tr key={name} className={`${ROW} numbers [&>td]:text-right`}>
-                <td className="!text-left font-sans">{name}</td>
-                <td>{grouped(log?.allowed ?? 0)}</td>
-                <td className={log?.blocked ? "text-bad" : ""}>{grouped(log?.blocked ?? 0)}</td>
-                <td>{here ? grouped(here.requests) : "–"}</td>
-                <td>{here && looked > 0 ? `${((here.hits / looked) * 100).toFixed(1)}%` : "–"}</td>
-                <td className={here?.failed ? "text-warn" : ""}>{here ? grouped(here.failed) : "–"}</td>
-                <td>{here ? grouped(here.stale) : "–"}</td>
-                <td>
-                  {here ? grouped(here.upstreamRequests) : "–"}
-                  {here !== undefined && here.upstreamFailures > 0 && (
-                    <span className="text-warn"> ({grouped(here.upstreamFailures)} failed)</span>
-                  )}
-                </td>
-              </tr>
-            );
-          })}
-        </tbody>
-      </table>
-    </div>
+        );
+      })}
+    </Table>
   );
 }

@@ -1,7 +1,7 @@
 // Who may answer a hold, and what a hold asks, in words.
 
 import type { Hold } from "../api/holds";
-import { may, type Session } from "../api/session";
+import { lacking, type Session } from "../api/session";
 
 const GROUNDS: Record<string, string> = {
   "new-package": "nothing of this package was ever delivered here",
@@ -16,9 +16,8 @@ export function askedBecause({ ground, advisory }: Pick<Hold, "ground" | "adviso
 
 /** Why this session cannot answer; the server decides, this only spares people buttons that would be refused. */
 export function cannotAnswer(session: Session, hold: Pick<Hold, "principal">): string | undefined {
-  if (!may(session, "rules:write")) return "Your token lacks the scope rules:write";
-  if (session.principal === hold.principal) return "You asked, so somebody else has to answer";
-  return undefined;
+  const own = session.principal === hold.principal;
+  return lacking(session, "rules:write") ?? (own ? "You asked, so somebody else has to answer" : undefined);
 }
 
 /** Those that wait, the longest waiting first; and those that were answered, the newest first. */

@@ -1,14 +1,16 @@
 // Holds: what agents wait for, as it is asked; and what persons said.
 
-import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { useCallback, useState, type ReactNode } from "react";
+import { useState } from "react";
 import { getHolds, type Hold, type Word } from "../api/holds";
-import { may } from "../api/session";
 import { Ago } from "../parts/ago";
+import { useAnswer, useLook } from "../parts/asking";
 import { Button } from "../parts/button";
-import { clock, day, plural } from "../parts/format";
-import { Badge, HEAD, Nothing, Page, ROW } from "../parts/page";
+import { plural } from "../parts/format";
+import { Until } from "../parts/moment";
+import { Badge, Nothing, Page } from "../parts/page";
+import { Section } from "../parts/section";
+import { ROW, Table } from "../parts/table";
 import { ofPrincipal } from "../query/grammar";
 import { useSession } from "../session/context";
 import { useNews } from "../stream/news";
@@ -19,26 +21,16 @@ import { askedBecause, cannotAnswer, split } from "./answers";
 const KINDS = ["PackageRequested", "HoldAnswered"];
 // Beside the stream, for what ends by its time, and for tokens that may not follow the log.
 const EVERY = 5_000;
+const WHAT = ["package", "why", "who"];
+const LOOK = { className: "min-w-[60rem]", actions: true };
 
 export function HoldsPage() {
-  const client = useQueryClient();
-  const session = useSession();
   const [answering, setAnswering] = useState<{ hold: Hold; word: Word }>();
-  const query = useQuery({
-    queryKey: ["holds"],
-    queryFn: ({ signal }) => getHolds(signal),
-    enabled: may(session, "rules:read"),
-    refetchInterval: ({ state }) => (state.error ? false : EVERY),
-  });
-  const look = useCallback(() => void client.invalidateQueries({ queryKey: ["holds"] }), [client]);
+  const query = useAnswer({ key: ["holds"], scope: "rules:read", read: getHolds, every: EVERY });
+  const look = useLook("holds");
   useNews(KINDS, look);
   return (
-    <Page
-      title="Holds"
-      about="What waits for a person before an agent gets it"
-      scope="rules:read"
-      query={query}
-    >
+    <Page title="Holds" about="What waits for a person before an agent gets it" scope="rules:read" query={query}>
       {(holds) => {
         const { waiting, answered } = split(holds);
         return (
@@ -79,18 +71,6 @@ export function HoldsPage() {
   );
 }
 
-function Section({ title, about, children }: { title: string; about: string; children: ReactNode }) {
-  return (
-    <section aria-label={title} className="border-t border-line pb-4">
-      <div className="flex items-baseline gap-3 px-4 py-2.5">
-        <h2 className="font-semibold">{title}</h2>
-        <p className="text-xs text-soft">{about}</p>
-      </div>
-      {children}
-    </section>
-  );
-}
-
 interface ListProps {
   holds: readonly Hold[];
   onAnswer: (hold: Hold, word: Word) => void;
@@ -98,14 +78,16 @@ interface ListProps {
 
 function Waiting({ holds, onAnswer }: ListProps) {
   return (
-    <Table testid="waiting" heads={["package", "why", "who", "asked", "can be answered until"]}>
+    <Table {...LOOK} testid="waiting" heads={[...WHAT, "asked", "can be answered until"]} region="List: waiting">
       {holds.map((hold) => (
         <tr key={hold.id} data-hold={hold.package} className={ROW}>
           <What hold={hold} />
           <td className="whitespace-nowrap text-soft">
             <Ago at={hold.requestedAt} />
           </td>
-          <Until at={hold.until} />
+          <td>
+            <Until at={hold.until} />
+          </td>
           <td className="text-right whitespace-nowrap">
             <Say hold={hold} word="allow" onAnswer={onAnswer} /> <Say hold={hold} word="deny" onAnswer={onAnswer} />
           </td>
@@ -117,7 +99,7 @@ function Waiting({ holds, onAnswer }: ListProps) {
 
 function Answered({ holds, onAnswer }: ListProps) {
   return (
-    <Table testid="answered" heads={["package", "why", "who", "answer", "holds until"]}>
+    <Table {...LOOK} testid="answered" heads={[...WHAT, "answer", "holds until"]} region="List: answered">
       {holds.map((hold) => {
         const allowed = hold.state === "allowed";
         return (
@@ -127,7 +109,9 @@ function Answered({ holds, onAnswer }: ListProps) {
               <Badge tone={allowed ? "good" : "bad"}>{hold.state}</Badge> <span className="text-soft">by {hold.answeredBy}</span>
               <span className="block text-xs break-words">{hold.reason}</span>
             </td>
-            <Until at={hold.until} />
+            <td>
+              <Until at={hold.until} />
+            </td>
             <td className="text-right whitespace-nowrap">
               <Say hold={hold} word={allowed ? "deny" : "allow"} onAnswer={onAnswer} />
             </td>
@@ -135,28 +119,6 @@ function Answered({ holds, onAnswer }: ListProps) {
         );
       })}
     </Table>
-  );
-}
-
-function Table({ testid, heads, children }: { testid: string; heads: string[]; children: ReactNode }) {
-  return (
-    <div className="overflow-x-auto" tabIndex={0} role="region" aria-label={`List: ${testid}`}>
-      <table data-testid={testid} className="w-full min-w-[60rem] border-collapse text-left">
-        <thead className={HEAD}>
-          <tr>
-            {heads.map((name) => (
-              <th key={name} scope="col">
-                {name}
-              </th>
-            ))}
-            <th scope="col">
-              <span className="sr-only">actions</span>
-            </th>
-          </tr>
-        </thead>
-        <tbody>{children}</tbody>
-      </table>
-    </div>
   );
 }
 
@@ -187,23 +149,12 @@ function What({ hold }: { hold: Hold }) {
   );
 }
 
-function Until({ at }: { at: string }) {
-  return (
-    <td className="whitespace-nowrap">
-      <time dateTime={at} className="numbers text-xs">
-        {day(at)} {clock(at).slice(0, 5)}
-      </time>
-    </td>
-  );
-}
-
 function Say({ hold, word, onAnswer }: { hold: Hold; word: Word; onAnswer: (hold: Hold, word: Word) => void }) {
   const cannot = cannotAnswer(useSession(), hold);
   const verb = word === "allow" ? "Allow" : "Deny";
   return (
     <Button
-      disabled={cannot !== undefined}
-      title={cannot}
+      lacking={cannot}
       aria-label={`${verb} ${hold.package} ${hold.version ?? ""} for ${hold.principal}`}
       onClick={() => onAnswer(hold, word)}
     >

@@ -1,36 +1,34 @@
 // Impact: who has what an advisory or a rule of today is about, since when, by which token, and what lies in the cache.
 
-import { useInfiniteQuery } from "@tanstack/react-query";
-import { getRouteApi, Link } from "@tanstack/react-router";
-import { Search } from "lucide-react";
-import { useRef, type FormEvent } from "react";
+import { getRouteApi } from "@tanstack/react-router";
 import { getImpact, type Affected, type Download, type Impact } from "../api/impact";
 import { asProblem } from "../api/problem";
-import { may } from "../api/session";
-import { Button } from "../parts/button";
-import { clock, day, grouped, plural } from "../parts/format";
-import { Badge, HEAD, Nothing, Page, ROW } from "../parts/page";
-import { useSession } from "../session/context";
-import { useKeys } from "../shell/keys";
+import { usePages } from "../parts/asking";
+import { Event } from "../parts/event";
+import { Box } from "../parts/field";
+import { Filters } from "../parts/filters";
+import { grouped, plural } from "../parts/format";
+import { More } from "../parts/list";
+import { Moment } from "../parts/moment";
+import { Badge, Nothing, Page } from "../parts/page";
+import { ROW, Table } from "../parts/table";
 
 const route = getRouteApi("/impact");
 
 export function ImpactPage() {
   const { name = "" } = route.useSearch();
   const navigate = route.useNavigate();
-  const query = useInfiniteQuery({
-    queryKey: ["impact", name],
-    queryFn: async ({ pageParam, signal }) => {
+  const query = usePages({
+    key: ["impact", name],
+    scope: "rules:read",
+    read: async (cursor: string | undefined, signal) => {
       // Nothing is called so: an answer like any other, and asking again does not help.
       if (name === "") return null;
-      return getImpact(name, pageParam, signal).catch((fault: unknown) => {
+      return getImpact(name, cursor, signal).catch((fault: unknown) => {
         if (asProblem(fault).status === 404) return null;
         throw fault;
       });
     },
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: (page) => page?.next,
-    enabled: may(useSession(), "rules:read"),
   });
   return (
     <Page
@@ -38,7 +36,17 @@ export function ImpactPage() {
       about="Who has what an advisory or a rule is about"
       scope="rules:read"
       query={query}
-      tools={<Ask key={name} name={name} onAsk={(name) => void navigate({ search: { name } })} />}
+      tools={
+        <Filters filter={{ name }} onShow={({ name }) => void navigate({ search: { name } })} verb="Ask">
+          <Box
+            name="name"
+            label="Advisory or rule"
+            placeholder="GHSA-…, CVE-…, or a rule's id"
+            defaultValue={name}
+            className="w-72 font-mono text-xs"
+          />
+        </Filters>
+      }
     >
       {({ pages }) => {
         const [impact] = pages;
@@ -60,43 +68,11 @@ export function ImpactPage() {
             <Told impact={impact} />
             {impact.versions.length > 0 && <Versions versions={impact.versions} />}
             {impact.versions.length > 0 && <Downloads downloads={pages.flatMap((page) => page?.page ?? [])} />}
-            {query.hasNextPage && (
-              <p className="p-4">
-                <Button onClick={() => void query.fetchNextPage()} disabled={query.isFetchingNextPage}>
-                  {query.isFetchingNextPage ? "Loading…" : "Show older"}
-                </Button>
-              </p>
-            )}
+            <More of={query} className="m-4" />
           </>
         );
       }}
     </Page>
-  );
-}
-
-function Ask({ name, onAsk }: { name: string; onAsk: (name: string) => void }) {
-  const box = useRef<HTMLInputElement>(null);
-  useKeys({ "/": () => box.current?.focus() });
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    onAsk(String(new FormData(event.currentTarget).get("name") ?? "").trim());
-  };
-  return (
-    <form role="search" onSubmit={submit} className="flex items-center gap-2">
-      <input
-        ref={box}
-        name="name"
-        aria-label="Advisory or rule"
-        placeholder="GHSA-…, CVE-…, or a rule's id"
-        defaultValue={name}
-        spellCheck={false}
-        autoComplete="off"
-        className="h-8 w-72 rounded border border-line-strong bg-paper px-2 font-mono text-xs placeholder:text-soft"
-      />
-      <Button type="submit" className="h-8">
-        <Search aria-hidden size={13} /> Ask
-      </Button>
-    </form>
   );
 }
 
@@ -128,83 +104,58 @@ function Told({ impact }: { impact: Impact }) {
   );
 }
 
-function Head({ names }: { names: readonly string[] }) {
-  return (
-    <thead className={HEAD}>
-      <tr>
-        {names.map((name) => (
-          <th key={name} scope="col">
-            {name}
-          </th>
-        ))}
-      </tr>
-    </thead>
-  );
-}
-
 function Versions({ versions }: { versions: readonly Affected[] }) {
   return (
-    <table data-testid="affected" className="w-full min-w-[46rem] border-collapse text-left">
-      <caption className="sr-only">Affected versions that were downloaded</caption>
-      <Head names={["package", "version", "falls under", "tokens", "files downloaded", "in the cache"]} />
-      <tbody>
-        {versions.map((it) => (
-          <tr key={`${it.ecosystem} ${it.package} ${it.version}`} className={ROW}>
-            <td>
-              <span className="font-mono">{it.package}</span> <span className="text-xs text-soft">{it.ecosystem}</span>
-            </td>
-            <td className="font-mono">{it.version ?? <span className="text-soft">any</span>}</td>
-            <td>{it.hit}</td>
-            <td className="numbers">{grouped(it.principals)}</td>
-            <td className="numbers">{grouped(it.downloads)}</td>
-            <td>{it.cached > 0 ? <Badge tone="warn">{`${it.cached} of ${it.files}`}</Badge> : <Badge>none</Badge>}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <Table
+      testid="affected"
+      className="min-w-[46rem]"
+      caption="Affected versions that were downloaded"
+      heads={["package", "version", "falls under", "tokens", "files downloaded", "in the cache"]}
+    >
+      {versions.map((it) => (
+        <tr key={`${it.ecosystem} ${it.package} ${it.version}`} className={ROW}>
+          <td>
+            <span className="font-mono">{it.package}</span> <span className="text-xs text-soft">{it.ecosystem}</span>
+          </td>
+          <td className="font-mono">{it.version ?? <span className="text-soft">any</span>}</td>
+          <td>{it.hit}</td>
+          <td className="numbers">{grouped(it.principals)}</td>
+          <td className="numbers">{grouped(it.downloads)}</td>
+          <td>{it.cached > 0 ? <Badge tone="warn">{`${it.cached} of ${it.files}`}</Badge> : <Badge>none</Badge>}</td>
+        </tr>
+      ))}
+    </Table>
   );
 }
 
 function Downloads({ downloads }: { downloads: readonly Download[] }) {
   return (
-    <table data-testid="downloads" className="mt-4 w-full min-w-[58rem] border-collapse text-left">
-      <caption className="sr-only">Who downloaded them, the last one first</caption>
-      <Head names={["who", "token", "package", "version", "files", "first", "last", "event"]} />
-      <tbody>
-        {downloads.map((it) => (
-          <tr key={`${it.lastPosition} ${it.token} ${it.version}`} data-download={it.principal} className={ROW}>
-            <td>{it.principal}</td>
-            <td className="max-w-40 truncate font-mono text-xs" title={it.token ?? undefined}>
-              {it.token ?? <span className="text-soft">none</span>}
-            </td>
-            <td className="font-mono">{it.package}</td>
-            <td className="font-mono">{it.version ?? <span className="text-soft">any</span>}</td>
-            <td className="numbers">{grouped(it.downloads)}</td>
+    <Table
+      testid="downloads"
+      className="mt-4 min-w-[58rem]"
+      caption="Who downloaded them, the last one first"
+      heads={["who", "token", "package", "version", "files", "first", "last", "event"]}
+    >
+      {downloads.map((it) => (
+        <tr key={`${it.lastPosition} ${it.token} ${it.version}`} data-download={it.principal} className={ROW}>
+          <td>{it.principal}</td>
+          <td className="max-w-40 truncate font-mono text-xs" title={it.token ?? undefined}>
+            {it.token ?? <span className="text-soft">none</span>}
+          </td>
+          <td className="font-mono">{it.package}</td>
+          <td className="font-mono">{it.version ?? <span className="text-soft">any</span>}</td>
+          <td className="numbers">{grouped(it.downloads)}</td>
+          <td>
             <Moment at={it.firstAt} />
+          </td>
+          <td>
             <Moment at={it.lastAt} />
-            <td>
-              <Link
-                to="/"
-                search={{ at: String(it.lastPosition) }}
-                className="numbers text-accent underline"
-                aria-label={`Event ${it.lastPosition} in the tail`}
-              >
-                {String(it.lastPosition)}
-              </Link>
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  );
-}
-
-function Moment({ at }: { at: string }) {
-  return (
-    <td className="whitespace-nowrap">
-      <time dateTime={at} className="numbers text-xs">
-        <span className="text-soft">{day(at)}</span> {clock(at).slice(0, 8)}
-      </time>
-    </td>
+          </td>
+          <td>
+            <Event at={it.lastPosition} />
+          </td>
+        </tr>
+      ))}
+    </Table>
   );
 }

@@ -1,3 +1,4 @@
+import { Plus } from "lucide-react";
 import type { ComponentProps } from "react";
 
 const LOOK = {
@@ -7,17 +8,30 @@ const LOOK = {
   quiet: "border border-transparent text-soft hover:bg-sunken hover:text-ink",
 };
 
-export function Button({
-  look = "plain",
-  className = "",
-  ...rest
-}: ComponentProps<"button"> & { look?: keyof typeof LOOK }) {
+interface ButtonProps extends ComponentProps<"button"> {
+  look?: keyof typeof LOOK;
+  /** Why it does nothing for whoever is here, where it does nothing. */
+  lacking?: string | undefined;
+}
+
+export function Button({ look = "plain", lacking, className = "", disabled, title, ...rest }: ButtonProps) {
   return (
     <button
       type="button"
+      disabled={disabled || lacking !== undefined}
+      title={lacking ?? title}
       className={`inline-flex h-7 shrink-0 items-center justify-center gap-1.5 whitespace-nowrap rounded px-2.5 text-xs font-medium transition-colors disabled:cursor-not-allowed disabled:opacity-60 ${LOOK[look]} ${className}`}
       {...rest}
     />
+  );
+}
+
+/** The button of a page that makes one more of what it lists. */
+export function NewButton({ children, ...rest }: Omit<ButtonProps, "look" | "className">) {
+  return (
+    <Button look="primary" className="h-8" {...rest}>
+      <Plus aria-hidden size={14} /> {children}
+    </Button>
   );
 }
 

@@ -10,6 +10,15 @@ interface Labelled {
   problem?: string | undefined;
 }
 
+/** What is wrong with a field, beneath it. */
+export function Wrong({ id, children }: { id?: string; children: string | undefined }) {
+  return (
+    <p id={id} className="mt-0.5 text-xs text-bad empty:hidden">
+      {children}
+    </p>
+  );
+}
+
 export function Field({ label, hint, problem, className = "", ...rest }: ComponentProps<"input"> & Labelled) {
   const id = useId();
   return (
@@ -26,9 +35,7 @@ export function Field({ label, hint, problem, className = "", ...rest }: Compone
         className={`mt-1 w-full ${BOX}`}
         {...rest}
       />
-      <p id={`${id}-problem`} className="mt-0.5 text-xs text-bad empty:hidden">
-        {problem}
-      </p>
+      <Wrong id={`${id}-problem`}>{problem}</Wrong>
     </div>
   );
 }
@@ -38,20 +45,16 @@ export interface Choice {
   label: string;
 }
 
-/** A choice whose label is for assistive technology only: in a row of filters the value says enough. */
-export function Select({
-  label,
-  choices,
-  visible = false,
-  className = "",
-  onChoose,
-  ...rest
-}: Omit<ComponentProps<"select">, "onChange"> & {
+interface SelectProps extends Omit<ComponentProps<"select">, "onChange"> {
   label: string;
   choices: readonly Choice[];
   visible?: boolean;
+  problem?: string | undefined;
   onChoose: (value: string) => void;
-}) {
+}
+
+/** A choice whose label is for assistive technology only: in a row of filters the value says enough. */
+export function Select({ label, choices, visible = false, problem, className = "", onChoose, ...rest }: SelectProps) {
   const id = useId();
   return (
     <div className={className}>
@@ -60,6 +63,8 @@ export function Select({
       </label>
       <select
         id={id}
+        aria-invalid={problem !== undefined}
+        aria-describedby={problem && `${id}-problem`}
         className={`${BOX} ${visible ? "mt-1 w-full" : ""}`}
         onChange={({ target }) => onChoose(target.value)}
         {...rest}
@@ -70,7 +75,26 @@ export function Select({
           </option>
         ))}
       </select>
+      <Wrong id={`${id}-problem`}>{problem}</Wrong>
     </div>
+  );
+}
+
+/** A box in a row of filters: what it is for is said to assistive technology, and hinted at within. */
+export function Box({ label, className = "", ...rest }: ComponentProps<"input"> & { label: string }) {
+  return <input aria-label={label} autoComplete="off" spellCheck={false} className={`${BOX} ${className}`} {...rest} />;
+}
+
+/** Something to tick, with what that means. */
+export function Check({ children, hint, className = "", ...rest }: ComponentProps<"input"> & { hint?: ReactNode }) {
+  return (
+    <label className={`flex items-start gap-2 ${className}`}>
+      <input type="checkbox" className="mt-1 accent-accent" {...rest} />
+      <span>
+        {children}
+        {hint && <span className="block text-xs text-soft">{hint}</span>}
+      </span>
+    </label>
   );
 }
 

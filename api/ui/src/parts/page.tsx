@@ -1,4 +1,4 @@
-// What the operator's pages share: the frame, a table's head, badges, and what stands there when there is nothing.
+// What the operator's pages share: the frame, badges, and what stands there when there is nothing.
 
 import type { ReactNode } from "react";
 import { asProblem } from "../api/problem";
@@ -8,7 +8,7 @@ import { clock } from "./format";
 import { useRetrying, type Asked } from "./retrying";
 import { TroublePage, TroubleStrip, wordsOf } from "./trouble";
 
-interface PageProps<T> {
+export interface PageProps<T> {
   title: string;
   /** One sentence beside the title. */
   about?: ReactNode;
@@ -81,6 +81,15 @@ export function Nothing({
   );
 }
 
+/** There is something, but not what was asked for. */
+export function NoMatch({ children }: { children: ReactNode }) {
+  return (
+    <Nothing title="Nothing matches" testid="no-match">
+      {children}
+    </Nothing>
+  );
+}
+
 function Skeleton({ what }: { what: string }) {
   return (
     <div role="status" aria-label={`Loading ${what}`} className="px-4">
@@ -94,11 +103,6 @@ function Skeleton({ what }: { what: string }) {
     </div>
   );
 }
-
-export const HEAD =
-  "sticky top-0 z-10 bg-sunken text-2xs tracking-wide text-soft [&_th]:h-7 [&_th]:border-y [&_th]:border-line [&_th]:px-3 [&_th]:font-normal [&_th:first-child]:pl-4 [&_th:last-child]:pr-4";
-export const ROW =
-  "border-b border-line/70 hover:bg-sunken/60 [&>td]:h-10 [&>td]:px-3 [&>td:first-child]:pl-4 [&>td:last-child]:pr-4";
 
 const TONE = {
   good: "border-good/50 text-good",

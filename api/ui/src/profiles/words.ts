@@ -50,12 +50,12 @@ export function age(hours: number): string {
   return hours === 0 ? "as the settings say" : duration(hours * 3_600);
 }
 
-/** A profile as it stands in the form. */
+/** A profile as it stands in the form, by the names that the API has where it has them. */
 export interface Draft {
   name: string;
   mode: string;
-  minAgeHours: string;
-  severityFloor: string;
+  min_age_hours: string;
+  severity_floor: string;
   downloadsPerHour: string;
   downloadsPerDay: string;
   megabytesPerDay: string;
@@ -65,8 +65,8 @@ export interface Draft {
 export const NEW: Draft = {
   name: "",
   mode: "",
-  minAgeHours: "",
-  severityFloor: "",
+  min_age_hours: "",
+  severity_floor: "",
   downloadsPerHour: "",
   downloadsPerDay: "",
   megabytesPerDay: "",
@@ -78,8 +78,8 @@ export function toDraft({ name, mode, minAgeHours, severityFloor, quota, hold }:
   return {
     name,
     mode: mode ?? "",
-    minAgeHours: minAgeHours === 0 ? "" : String(minAgeHours),
-    severityFloor: severityFloor ?? "",
+    min_age_hours: minAgeHours === 0 ? "" : String(minAgeHours),
+    severity_floor: severityFloor ?? "",
     downloadsPerHour: written(quota.downloadsPerHour),
     downloadsPerDay: written(quota.downloadsPerDay),
     megabytesPerDay: quota.bytesPerDay === null ? "" : String(quota.bytesPerDay / MEGABYTE),
@@ -94,8 +94,8 @@ export function fromDraft(draft: Draft): Profile {
   return {
     name: draft.name.trim(),
     mode: draft.mode === "" ? null : draft.mode,
-    minAgeHours: count(draft.minAgeHours) ?? 0,
-    severityFloor: draft.severityFloor === "" ? null : draft.severityFloor,
+    minAgeHours: count(draft.min_age_hours) ?? 0,
+    severityFloor: draft.severity_floor === "" ? null : draft.severity_floor,
     quota: {
       downloadsPerHour: count(draft.downloadsPerHour),
       downloadsPerDay: count(draft.downloadsPerDay),

@@ -1,14 +1,16 @@
 // Events a projection could not apply: why, how often it tried, and the button that tries again.
 
-import { useInfiniteQuery, useMutation, useQueryClient } from "@tanstack/react-query";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useEffect, useRef } from "react";
 import { toast } from "sonner";
 import { asProblem } from "../api/problem";
 import { getDeadLetters, redeliver, type DeadLetter } from "../api/projections";
 import { Ago } from "../parts/ago";
+import { usePages } from "../parts/asking";
 import { Button } from "../parts/button";
 import { grouped, plural } from "../parts/format";
+import { More } from "../parts/list";
 
 interface DeadLettersProps {
   projection: string;
@@ -19,11 +21,9 @@ interface DeadLettersProps {
 export function DeadLetters({ projection, count, mayRedeliver }: DeadLettersProps) {
   const client = useQueryClient();
   const key = ["dead letters", projection];
-  const query = useInfiniteQuery({
-    queryKey: key,
-    queryFn: ({ pageParam, signal }) => getDeadLetters(projection, pageParam, signal),
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: ({ next }) => next,
+  const query = usePages({
+    key,
+    read: (cursor: string | undefined, signal) => getDeadLetters(projection, cursor, signal),
   });
   const { refetch } = query;
   const shown = useRef(count);
@@ -64,11 +64,7 @@ export function DeadLetters({ projection, count, mayRedeliver }: DeadLettersProp
               />
             ))}
           </ol>
-          {query.hasNextPage && (
-            <Button className="mt-3" onClick={() => void query.fetchNextPage()} disabled={query.isFetchingNextPage}>
-              {query.isFetchingNextPage ? "Loading…" : "Load more"}
-            </Button>
-          )}
+          <More of={query} word="Load more" className="mt-3" />
         </>
       )}
     </section>

@@ -1,13 +1,15 @@
 // The read models: how far they are, how far behind, and the two things an operator does to them: replay, redeliver.
 
-import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useEffect, useRef, useState } from "react";
 import { toast } from "sonner";
 import { getProjections, type Projection } from "../api/projections";
 import { asProblem } from "../api/problem";
+import { useAnswer } from "../parts/asking";
 import { clock, grouped, plural } from "../parts/format";
+import { Nothing } from "../parts/page";
 import { useRetrying } from "../parts/retrying";
+import { Table } from "../parts/table";
 import { TroublePage, TroubleStrip, wordsOf } from "../parts/trouble";
 import { useKeys } from "../shell/keys";
 import { cancelled } from "./cancelled";
@@ -17,17 +19,13 @@ import { Row } from "./row";
 
 const route = getRouteApi("/projections");
 const EVERY = 1_000;
+const HEADS = ["projection", "state", "position", "done", "behind", "lag", "events/s", "owner", "dead letters"];
+const NUMBERS = ["position", "done", "behind", "lag", "events/s", "dead letters"];
 
 export function ProjectionsPage() {
   const { open } = route.useSearch();
   const navigate = route.useNavigate();
-  const query = useQuery({
-    queryKey: ["projections"],
-    queryFn: ({ signal }) => getProjections(signal),
-    // While the server is away, the countdown asks instead.
-    refetchInterval: ({ state }) => (state.error ? false : EVERY),
-    refetchIntervalInBackground: false,
-  });
+  const query = useAnswer({ key: ["projections"], read: getProjections, every: EVERY });
   const retry = useRetrying(query);
   useReplaysEnd(query.data?.projections);
   const [current, setCurrent] = useState<string | undefined>(open);
@@ -78,56 +76,24 @@ export function ProjectionsPage() {
         {projections.length === 0 ? (
           <Empty />
         ) : (
-          <table data-testid="projections" className="w-full min-w-[60rem] border-collapse text-left">
-            <thead className="sticky top-0 z-10 bg-sunken text-2xs tracking-wide text-soft">
-              <tr className="[&>th]:h-7 [&>th]:border-y [&>th]:border-line [&>th]:px-3 [&>th]:font-normal">
-                <th scope="col" className="!pl-4">
-                  projection
-                </th>
-                <th scope="col">state</th>
-                <th scope="col" className="text-right">
-                  position
-                </th>
-                <th scope="col" className="text-right">
-                  done
-                </th>
-                <th scope="col" className="text-right">
-                  behind
-                </th>
-                <th scope="col" className="text-right">
-                  lag
-                </th>
-                <th scope="col" className="text-right">
-                  events/s
-                </th>
-                <th scope="col">owner</th>
-                <th scope="col" className="text-right">
-                  dead letters
-                </th>
-                <th scope="col" className="!pr-4 text-right">
-                  <span className="sr-only">actions</span>
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {projections.map((projection) => (
-                <Row
-                  key={projection.name}
-                  projection={projection}
-                  head={query.data.head}
-                  current={projection.name === current}
-                  onShow={() => {
-                    setCurrent(projection.name);
-                    show(projection.name);
-                  }}
-                  onReplay={() => {
-                    setCurrent(projection.name);
-                    setReplaying(projection.name);
-                  }}
-                />
-              ))}
-            </tbody>
-          </table>
+          <Table testid="projections" className="min-w-[60rem]" heads={HEADS} right={NUMBERS} actions>
+            {projections.map((projection) => (
+              <Row
+                key={projection.name}
+                projection={projection}
+                head={query.data.head}
+                current={projection.name === current}
+                onShow={() => {
+                  setCurrent(projection.name);
+                  show(projection.name);
+                }}
+                onReplay={() => {
+                  setCurrent(projection.name);
+                  setReplaying(projection.name);
+                }}
+              />
+            ))}
+          </Table>
         )}
       </div>
       {open !== undefined && (
@@ -169,13 +135,10 @@ function verdict(projections: readonly Projection[]) {
 
 function Empty() {
   return (
-    <div data-testid="empty" className="mx-auto max-w-lg px-6 py-16 text-center">
-      <h2 className="text-lg font-semibold">No projections are running</h2>
-      <p className="mt-1.5 text-soft">
-        Read models register when a worker starts. <code>weir up</code> brings one along; in production start{" "}
-        <code>weir worker</code>.
-      </p>
-    </div>
+    <Nothing title="No projections are running">
+      Read models register when a worker starts. <code>weir up</code> brings one along; in production start{" "}
+      <code>weir worker</code>.
+    </Nothing>
   );
 }
 

@@ -1,11 +1,10 @@
 import { RotateCcw } from "lucide-react";
 import type { Position } from "../api/events";
 import type { Projection } from "../api/projections";
-import { may } from "../api/session";
 import { Button } from "../parts/button";
 import { duration, grouped, percent, rate } from "../parts/format";
 import { hueOf, Subsystem } from "../parts/subsystem";
-import { useSession } from "../session/context";
+import { useLacking } from "../session/context";
 import { ReplayProgress } from "./replay-progress";
 import { StateBadge } from "./state-badge";
 
@@ -19,7 +18,7 @@ interface RowProps {
 
 export function Row({ projection, head, current, onShow, onReplay }: RowProps) {
   const { name, subsystem, version, state, position, lagEvents, lagSeconds, owner, deadLetters, replay } = projection;
-  const mayReplay = may(useSession(), "projections:write");
+  const lacking = useLacking("projections:write");
   const ground = current ? "bg-accent-wash" : "hover:bg-sunken/60";
   return (
     <>
@@ -83,9 +82,10 @@ export function Row({ projection, head, current, onShow, onReplay }: RowProps) {
         <td className="!pr-4 text-right">
           <Button
             onClick={onReplay}
-            disabled={replay !== null || !mayReplay}
+            lacking={lacking}
+            disabled={replay !== null}
             aria-label={`Replay ${name}`}
-            title={mayReplay ? "Rebuild from the log (r)" : "Your token lacks the scope projections:write"}
+            title="Rebuild from the log (r)"
           >
             <RotateCcw aria-hidden size={13} /> Replay
           </Button>

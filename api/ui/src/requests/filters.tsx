@@ -1,11 +1,8 @@
-import { Search, X } from "lucide-react";
-import { useRef, type FormEvent } from "react";
 import { short } from "../agents/words";
 import type { Agent } from "../api/agents";
 import { REQUEST_STATES, type RequestFilter } from "../api/web-requests";
-import { Button } from "../parts/button";
-import { Select } from "../parts/field";
-import { useKeys } from "../shell/keys";
+import { Box, Select } from "../parts/field";
+import { Filters } from "../parts/filters";
 
 const STATES = [
   { value: "", label: "all states" },
@@ -16,71 +13,44 @@ const CACHED = [
   { value: "true", label: "cached" },
   { value: "false", label: "not cached" },
 ];
-const BOX = "numbers h-8 rounded border border-line-strong bg-paper px-2 text-xs placeholder:text-soft";
+const BOX = "numbers text-xs";
 
-interface FiltersProps {
+interface RequestFiltersProps {
   filter: RequestFilter;
   /** Where this session may see them. */
   agents: readonly Agent[] | undefined;
   onShow: (wanted: RequestFilter) => void;
-  onClear: (() => void) | undefined;
+  onClear: () => void;
 }
 
-export function Filters({ filter, agents, onShow, onClear }: FiltersProps) {
-  const first = useRef<HTMLInputElement>(null);
-  useKeys({ "/": () => first.current?.focus() });
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const form = new FormData(event.currentTarget);
-    const word = (name: string) => String(form.get(name) ?? "").trim();
-    onShow({
-      q: word("q"),
-      host: word("host"),
-      cycle: word("cycle"),
-      ...(agents === undefined ? { agent: word("agent") } : {}),
-    });
-  };
+export function RequestFilters({ filter, agents, onShow, onClear }: RequestFiltersProps) {
   return (
-    <form role="search" onSubmit={submit} className="flex flex-wrap items-center gap-2">
-      <input
-        ref={first}
+    <Filters filter={filter} onShow={onShow} onClear={onClear}>
+      <Box
         name="q"
-        aria-label="Words in address or purpose"
+        label="Words in address or purpose"
         placeholder="address or purpose"
         defaultValue={filter.q}
         maxLength={200}
-        spellCheck={false}
-        autoComplete="off"
         className={`${BOX} w-44`}
       />
-      <input
-        name="host"
-        aria-label="Filter by host"
-        placeholder="host"
-        defaultValue={filter.host}
-        spellCheck={false}
-        autoComplete="off"
-        className={`${BOX} w-32`}
-      />
-      <input
+      <Box name="host" label="Filter by host" placeholder="host" defaultValue={filter.host} className={`${BOX} w-32`} />
+      <Box
         name="cycle"
-        aria-label="Filter by cycle"
+        label="Filter by cycle"
         placeholder="cycle"
         inputMode="numeric"
         pattern="\d{1,15}"
         title="A cycle is a number"
         defaultValue={filter.cycle}
-        autoComplete="off"
         className={`${BOX} w-20`}
       />
       {agents === undefined ? (
-        <input
+        <Box
           name="agent"
-          aria-label="Filter by agent"
+          label="Filter by agent"
           placeholder="agent’s id"
           defaultValue={filter.agent}
-          spellCheck={false}
-          autoComplete="off"
           className={`${BOX} w-32`}
         />
       ) : (
@@ -94,15 +64,7 @@ export function Filters({ filter, agents, onShow, onClear }: FiltersProps) {
       )}
       <Select label="State" value={filter.state ?? ""} choices={STATES} onChoose={(state) => onShow({ state })} />
       <Select label="Cached" value={filter.cached ?? ""} choices={CACHED} onChoose={(cached) => onShow({ cached })} />
-      <Button type="submit" className="h-8">
-        <Search aria-hidden size={13} /> Search
-      </Button>
-      {onClear && (
-        <Button look="quiet" className="h-8" onClick={onClear}>
-          <X aria-hidden size={13} /> Clear
-        </Button>
-      )}
-    </form>
+    </Filters>
   );
 }
 

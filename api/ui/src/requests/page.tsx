@@ -6,9 +6,10 @@ import { useCallback, useEffect, useRef, useState } from "react";
 import { useAgentNames } from "../agents/names";
 import { may } from "../api/session";
 import { getRequests, REQUEST_FILTERS, type RequestFilter, type RequestPage, type WebRequest } from "../api/web-requests";
-import { Button } from "../parts/button";
+import { narrows } from "../parts/filters";
 import { plural } from "../parts/format";
-import { Nothing, Page } from "../parts/page";
+import { ListPage } from "../parts/list";
+import { NoMatch, Nothing } from "../parts/page";
 import { useSession } from "../session/context";
 import { useKeys } from "../shell/keys";
 import { hub } from "../stream/hub";
@@ -16,7 +17,7 @@ import { useFresh } from "../stream/news";
 import { PauseControl } from "../tail/pause";
 import { arrived, MOST, REQUEST_KINDS } from "./arrivals";
 import { Drawer } from "./drawer";
-import { Filters } from "./filters";
+import { RequestFilters } from "./filters";
 import { keyOf, RequestTable } from "./table";
 
 const route = getRouteApi("/requests");
@@ -89,79 +90,69 @@ export function RequestsPage() {
     },
   });
 
-  const filtered = REQUEST_FILTERS.some((name) => filter[name]);
   return (
-    <Page
+    <ListPage
       title="Requests"
       about="What agents asked of the outside, newest first"
       scope="web:read"
       query={query}
+      rows={() => requests}
+      one="request"
+      end="and there are no older ones"
+      note={
+        still && (
+          <span>
+            The list stands still{paused ? "" : " while older ones are shown"}
+            {waiting > 0 && `; ${plural(waiting, "request")} came in since, of whichever kind`}.
+          </span>
+        )
+      }
       tools={
         <>
-          <Filters
-            key={JSON.stringify(filter)}
+          <RequestFilters
             filter={filter}
             agents={agents}
             onShow={show}
-            onClear={filtered ? () => show(Object.fromEntries(REQUEST_FILTERS.map((name) => [name, undefined]))) : undefined}
+            onClear={() => show(Object.fromEntries(REQUEST_FILTERS.map((name) => [name, undefined])))}
           />
           <PauseControl paused={still} waiting={waiting} overflowed={waiting >= MOST} onToggle={toggle} />
         </>
       }
+      nothing={<Empty filtered={narrows(filter)} />}
+      dialogs={
+        search.open && (
+          <Drawer
+            id={search.open}
+            agent={search.of}
+            known={requests.find(({ id, agent }) => id === search.open && agent === search.of)}
+            agents={agents}
+            onShow={(wanted) => show({ open: undefined, of: undefined, ...wanted })}
+            onClose={() => show({ open: undefined, of: undefined })}
+          />
+        )
+      }
     >
       {() => (
-        <>
-          {requests.length === 0 ? (
-            <Empty filtered={filtered} />
-          ) : (
-            <>
-              <RequestTable
-                requests={requests}
-                agents={agents}
-                current={current}
-                firstSeen={firstSeen}
-                onOpen={open}
-                onAgent={(agent) => show({ agent })}
-              />
-              <p className="flex flex-wrap items-center gap-3 p-4 text-xs text-soft">
-                {plural(requests.length, "request")} shown{query.hasNextPage ? "" : ", and there are no older ones"}
-                {query.hasNextPage && (
-                  <Button onClick={() => void query.fetchNextPage()} disabled={query.isFetchingNextPage}>
-                    {query.isFetchingNextPage ? "Loading…" : "Show older"}
-                  </Button>
-                )}
-                {still && (
-                  <span>
-                    The list stands still{paused ? "" : " while older ones are shown"}
-                    {waiting > 0 && `; ${plural(waiting, "request")} came in since, of whichever kind`}.
-                  </span>
-                )}
-              </p>
-            </>
-          )}
-          {search.open && (
-            <Drawer
-              id={search.open}
-              agent={search.of}
-              known={requests.find(({ id, agent }) => id === search.open && agent === search.of)}
-              agents={agents}
-              onShow={(wanted) => show({ open: undefined, of: undefined, ...wanted })}
-              onClose={() => show({ open: undefined, of: undefined })}
-            />
-          )}
-        </>
+        <RequestTable
+          requests={requests}
+          agents={agents}
+          current={current}
+          firstSeen={firstSeen}
+          onOpen={open}
+          onAgent={(agent) => show({ agent })}
+        />
       )}
-    </Page>
+    </ListPage>
   );
 }
 
 function Empty({ filtered }: { filtered: boolean }) {
   if (filtered)
     return (
-      <Nothing title="Nothing matches" testid="no-match">
+      <NoMatch>
         The host is that of the address, whole; words are looked for in address and purpose, as they stand there; everything
         else must be equal to what stands in the log.
-      </Nothing>
+      </NoMatch>
     );
   return (
     <Nothing title="No agent has asked for anything yet">

@@ -1,8 +1,10 @@
 import type { Agent } from "../api/agents";
 import { nameOf } from "../agents/words";
 import type { RequestState, WebRequest } from "../api/web-requests";
-import { bytes, clock, day, plural } from "../parts/format";
-import { Badge, HEAD, ROW } from "../parts/page";
+import { bytes, plural } from "../parts/format";
+import { Moment } from "../parts/moment";
+import { Badge } from "../parts/page";
+import { ROW, Table } from "../parts/table";
 
 const TONE: Record<RequestState, "good" | "warn" | "bad" | "soft"> = {
   submitted: "soft",
@@ -10,6 +12,8 @@ const TONE: Record<RequestState, "good" | "warn" | "bad" | "soft"> = {
   blocked: "bad",
   failed: "warn",
 };
+
+const HEADS = ["when", "cycle", "agent", "request", "what became of it", "purpose", "cost"];
 
 /** Agents choose ids for themselves: two may have chosen the same. */
 export function keyOf({ agent, id }: Pick<WebRequest, "agent" | "id">): string {
@@ -20,7 +24,7 @@ export function StateBadge({ state }: { state: RequestState }) {
   return <Badge tone={TONE[state]}>{state === "submitted" ? "pending" : state}</Badge>;
 }
 
-interface TableProps {
+interface RequestTableProps {
   requests: readonly WebRequest[];
   agents: readonly Agent[] | undefined;
   /** The row under the keys' cursor. */
@@ -31,77 +35,64 @@ interface TableProps {
   onAgent: (agent: string) => void;
 }
 
-export function RequestTable({ requests, agents, current, firstSeen, onOpen, onAgent }: TableProps) {
+export function RequestTable({ requests, agents, current, firstSeen, onOpen, onAgent }: RequestTableProps) {
   return (
-    <table data-testid="requests" className="w-full min-w-[72rem] border-collapse text-left">
-      <thead className={HEAD}>
-        <tr>
-          {["when", "cycle", "agent", "request", "what became of it", "purpose", "cost"].map((name) => (
-            <th key={name} scope="col" className={name === "cost" ? "text-right" : ""}>
-              {name}
-            </th>
-          ))}
-        </tr>
-      </thead>
-      <tbody>
-        {requests.map((request) => {
-          const key = keyOf(request);
-          const fresh = firstSeen !== undefined && request.position > firstSeen;
-          return (
-            <tr
-              key={key}
-              id={`request-${key}`}
-              data-request={request.id}
-              data-state={request.state}
-              data-current={key === current}
-              className={`${ROW} ${fresh ? "arrive" : ""} ${key === current ? "bg-accent-wash" : ""}`}
-            >
-              <td className="whitespace-nowrap">
-                <time dateTime={request.at} className="numbers text-xs">
-                  <span className="text-soft">{day(request.at)}</span> {clock(request.at).slice(0, 8)}
-                </time>
-              </td>
-              <td className="numbers text-xs">{request.cycle}</td>
-              <td className="max-w-36 truncate" title={request.agent}>
+    <Table testid="requests" className="min-w-[72rem]" heads={HEADS} right={["cost"]}>
+      {requests.map((request) => {
+        const key = keyOf(request);
+        const fresh = firstSeen !== undefined && request.position > firstSeen;
+        return (
+          <tr
+            key={key}
+            id={`request-${key}`}
+            data-request={request.id}
+            data-state={request.state}
+            data-current={key === current}
+            className={`${ROW} ${fresh ? "arrive" : ""} ${key === current ? "bg-accent-wash" : ""}`}
+          >
+            <td>
+              <Moment at={request.at} />
+            </td>
+            <td className="numbers text-xs">{request.cycle}</td>
+            <td className="max-w-36 truncate" title={request.agent}>
+              <button
+                type="button"
+                className="hover:underline"
+                aria-label={`Only requests of ${nameOf(agents, request.agent)}`}
+                onClick={() => onAgent(request.agent)}
+              >
+                {nameOf(agents, request.agent)}
+              </button>
+            </td>
+            <td className="max-w-96" title={request.url}>
+              <span className="flex items-baseline gap-1.5">
+                <span className="numbers text-2xs text-soft">{request.method}</span>
                 <button
                   type="button"
-                  className="hover:underline"
-                  aria-label={`Only requests of ${nameOf(agents, request.agent)}`}
-                  onClick={() => onAgent(request.agent)}
+                  className="min-w-0 truncate font-mono text-xs text-accent underline decoration-accent/40 underline-offset-2 hover:decoration-accent"
+                  onClick={() => onOpen(request)}
                 >
-                  {nameOf(agents, request.agent)}
+                  {request.url}
                 </button>
-              </td>
-              <td className="max-w-96" title={request.url}>
-                <span className="flex items-baseline gap-1.5">
-                  <span className="numbers text-2xs text-soft">{request.method}</span>
-                  <button
-                    type="button"
-                    className="min-w-0 truncate font-mono text-xs text-accent underline decoration-accent/40 underline-offset-2 hover:decoration-accent"
-                    onClick={() => onOpen(request)}
-                  >
-                    {request.url}
-                  </button>
-                </span>
-              </td>
-              <td className="max-w-sm min-w-60 py-1.5">
-                <StateBadge state={request.state} />{" "}
-                {request.status !== null && <span className="numbers text-xs">{request.status}</span>}{" "}
-                {request.state === "completed" && <span className="numbers text-xs text-soft">{bytes(request.contentSize)}</span>}{" "}
-                {request.cached && <Badge>cached</Badge>}
-                {request.error && <span className="block text-xs break-words text-soft">{request.error.reason}</span>}
-              </td>
-              <td className="max-w-60 truncate text-soft" title={request.purpose}>
-                {request.purpose}
-              </td>
-              <td className="numbers text-right text-xs whitespace-nowrap">
-                <span className="block">{request.sparkCost + request.tax} spark</span>
-                <span className="block text-2xs text-soft">{plural(request.tickCost, "tick")}</span>
-              </td>
-            </tr>
-          );
-        })}
-      </tbody>
-    </table>
+              </span>
+            </td>
+            <td className="max-w-sm min-w-60 py-1.5">
+              <StateBadge state={request.state} />{" "}
+              {request.status !== null && <span className="numbers text-xs">{request.status}</span>}{" "}
+              {request.state === "completed" && <span className="numbers text-xs text-soft">{bytes(request.contentSize)}</span>}{" "}
+              {request.cached && <Badge>cached</Badge>}
+              {request.error && <span className="block text-xs break-words text-soft">{request.error.reason}</span>}
+            </td>
+            <td className="max-w-60 truncate text-soft" title={request.purpose}>
+              {request.purpose}
+            </td>
+            <td className="numbers text-right text-xs whitespace-nowrap">
+              <span className="block">{request.sparkCost + request.tax} spark</span>
+              <span className="block text-2xs text-soft">{plural(request.tickCost, "tick")}</span>
+            </td>
+          </tr>
+        );
+      })}
+    </Table>
   );
 }

@@ -1,115 +1,113 @@
 // The operator's rules: what is forbidden, why, and since when.
 
-import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
-import { Plus } from "lucide-react";
 import { useState } from "react";
-import { toast } from "sonner";
 import { getRules, removeRule, type Rule } from "../api/rules";
-import { may } from "../api/session";
 import { Ago } from "../parts/ago";
-import { Button } from "../parts/button";
+import { useAnswer, useLook } from "../parts/asking";
+import { Button, NewButton } from "../parts/button";
 import { Confirm } from "../parts/confirm";
-import { ANY_ECOSYSTEM, Select } from "../parts/field";
+import { ANY_ECOSYSTEM, Box, Select } from "../parts/field";
 import { plural } from "../parts/format";
-import { Badge, HEAD, Nothing, Page, ROW } from "../parts/page";
-import { useSession } from "../session/context";
+import { ListPage } from "../parts/list";
+import { Badge, NoMatch, Nothing } from "../parts/page";
+import { ROW, Table } from "../parts/table";
+import { useLacking } from "../session/context";
 import { RuleDialog } from "./rule-dialog";
 
 const route = getRouteApi("/rules");
+const HEADS = ["package", "versions", "mask", "reason", "changed"];
 // A table of all ten thousand would be slow to draw; who has so many searches them.
 const DRAWN = 500;
 
 export function RulesPage() {
   const { ecosystem = "", find = "" } = route.useSearch();
   const navigate = route.useNavigate();
-  const client = useQueryClient();
-  const session = useSession();
-  const mayChange = may(session, "rules:write");
+  const lacking = useLacking("rules:write");
+  const look = useLook("rules");
   const [editing, setEditing] = useState<Rule | "new">();
   const [removing, setRemoving] = useState<Rule>();
-  const query = useQuery({
-    queryKey: ["rules"],
-    queryFn: ({ signal }) => getRules(signal),
-    enabled: may(session, "rules:read"),
-  });
+  const query = useAnswer({ key: ["rules"], scope: "rules:read", read: getRules });
+  const inForce = plural(query.data?.length ?? 0, "rule");
   const show = (wanted: { ecosystem?: string; find?: string }) =>
     void navigate({ search: { ecosystem, find, ...wanted }, replace: true });
   return (
-    <Page
+    <ListPage
       title="Rules"
-      about={query.data && `${plural(query.data.length, "rule")} in force`}
+      about={query.data && `${inForce} in force`}
       scope="rules:read"
       query={query}
+      rows={(all) => all.filter((rule) => matches(rule, ecosystem, find))}
       tools={
         <>
           <Select label="Ecosystem" value={ecosystem} choices={ANY_ECOSYSTEM} onChoose={(ecosystem) => show({ ecosystem })} />
-          <input
+          <Box
             type="search"
-            aria-label="Find a rule"
+            label="Find a rule"
             placeholder="package, reason, who, id"
             value={find}
             onChange={({ target }) => show({ find: target.value })}
-            spellCheck={false}
-            className="h-8 w-52 rounded border border-line-strong bg-paper px-2 placeholder:text-soft"
+            className="w-52"
           />
-          <Button
-            look="primary"
-            className="h-8"
-            disabled={!mayChange}
-            title={mayChange ? undefined : "Your token lacks the scope rules:write"}
-            onClick={() => setEditing("new")}
-          >
-            <Plus aria-hidden size={14} /> New rule
-          </Button>
+          <NewButton lacking={lacking} onClick={() => setEditing("new")}>
+            New rule
+          </NewButton>
+        </>
+      }
+      nothing={
+        query.data?.length === 0 ? (
+          <Nothing title="Nothing is forbidden by a rule">
+            A rule names a package, the versions of it that nobody is to use, and the reason that a person is told.
+          </Nothing>
+        ) : (
+          <NoMatch>None of {inForce} is like that.</NoMatch>
+        )
+      }
+      dialogs={
+        <>
+          {editing && (
+            <RuleDialog rule={editing === "new" ? undefined : editing} onDone={look} onClose={() => setEditing(undefined)} />
+          )}
+          {removing && (
+            <Confirm
+              title="Remove the rule?"
+              verb="Remove"
+              act={() => removeRule(removing.id)}
+              said="The rule is in force no more"
+              onDone={look}
+              onClose={() => setRemoving(undefined)}
+            >
+              <code>
+                {removing.package} {removing.versions}
+              </code>{" "}
+              of {removing.ecosystem} passes again, unless something else forbids it. Who removed it, and when, stays in the
+              log.
+            </Confirm>
+          )}
         </>
       }
     >
-      {(all) => {
-        const rules = all.filter((rule) => matches(rule, ecosystem, find));
-        return (
-          <>
-            {all.length === 0 ? (
-              <Nothing title="Nothing is forbidden by a rule">
-                A rule names a package, the versions of it that nobody is to use, and the reason that a person is told.
-              </Nothing>
-            ) : rules.length === 0 ? (
-              <Nothing title="Nothing matches" testid="no-match">
-                None of {plural(all.length, "rule")} is like that.
-              </Nothing>
-            ) : (
-              <Rules rules={rules.slice(0, DRAWN)} mayChange={mayChange} onChange={setEditing} onRemove={setRemoving} />
-            )}
-            {rules.length > DRAWN && (
-              <p className="p-4 text-soft">
-                The first {DRAWN} of {plural(rules.length, "rule")}; say more in the search to see others.
-              </p>
-            )}
-            {editing && (
-              <RuleDialog rule={editing === "new" ? undefined : editing} onClose={() => setEditing(undefined)} />
-            )}
-            {removing && (
-              <Confirm
-                title="Remove the rule?"
-                verb="Remove"
-                act={() => removeRule(removing.id)}
-                onDone={() => {
-                  toast("The rule is in force no more");
-                  void client.invalidateQueries({ queryKey: ["rules"] });
-                }}
-                onClose={() => setRemoving(undefined)}
-              >
-                <code>
-                  {removing.package} {removing.versions}
-                </code>{" "}
-                of {removing.ecosystem} passes again, unless something else forbids it. Who removed it, and when, stays
-                in the log.
-              </Confirm>
-            )}
-          </>
-        );
-      }}
-    </Page>
+      {(rules) => (
+        <>
+          <Table testid="rules" className="min-w-[58rem]" heads={HEADS} actions>
+            {rules.slice(0, DRAWN).map((rule) => (
+              <Row
+                key={rule.id}
+                rule={rule}
+                lacking={lacking}
+                onChange={() => setEditing(rule)}
+                onRemove={() => setRemoving(rule)}
+              />
+            ))}
+          </Table>
+          {rules.length > DRAWN && (
+            <p className="p-4 text-soft">
+              The first {DRAWN} of {plural(rules.length, "rule")}; say more in the search to see others.
+            </p>
+          )}
+        </>
+      )}
+    </ListPage>
   );
 }
 
@@ -119,73 +117,44 @@ function matches(rule: Rule, ecosystem: string, find: string): boolean {
   return (ecosystem === "" || rule.ecosystem === ecosystem) && words.every((word) => text.includes(word));
 }
 
-interface RulesProps {
-  rules: readonly Rule[];
-  mayChange: boolean;
-  onChange: (rule: Rule) => void;
-  onRemove: (rule: Rule) => void;
+interface RowProps {
+  rule: Rule;
+  lacking: string | undefined;
+  onChange: () => void;
+  onRemove: () => void;
 }
 
-function Rules({ rules, mayChange, onChange, onRemove }: RulesProps) {
-  const lacking = mayChange ? undefined : "Your token lacks the scope rules:write";
+function Row({ rule, lacking, onChange, onRemove }: RowProps) {
   return (
-    <table data-testid="rules" className="w-full min-w-[58rem] border-collapse text-left">
-      <thead className={HEAD}>
-        <tr>
-          {["package", "versions", "mask", "reason", "changed"].map((name) => (
-            <th key={name} scope="col">
-              {name}
-            </th>
-          ))}
-          <th scope="col">
-            <span className="sr-only">actions</span>
-          </th>
-        </tr>
-      </thead>
-      <tbody>
-        {rules.map((rule) => (
-          <tr key={rule.id} data-rule={rule.package} className={ROW}>
-            <td className="max-w-60 truncate">
-              <span className="font-mono font-medium">{rule.package}</span>{" "}
-              <span className="text-xs text-soft">{rule.ecosystem}</span>
-            </td>
-            <td className="max-w-48 truncate font-mono">{rule.versions}</td>
-            <td>
-              <Badge tone={rule.mask === "hide" ? "warn" : "soft"}>{rule.mask}</Badge>
-            </td>
-            <td className="max-w-sm py-1">{rule.reason}</td>
-            <td className="whitespace-nowrap text-soft">
-              <Ago at={rule.changedAt} /> by {rule.changedBy}
-            </td>
-            <td className="text-right whitespace-nowrap">
-              <Link
-                to="/blocks"
-                search={{ rule: rule.id }}
-                className="mr-3 text-xs text-accent underline"
-                aria-label={`Blocks by the rule on ${rule.package}`}
-              >
-                blocks
-              </Link>
-              <Button
-                disabled={!mayChange}
-                title={lacking}
-                onClick={() => onChange(rule)}
-                aria-label={`Change the rule on ${rule.package}`}
-              >
-                Change
-              </Button>{" "}
-              <Button
-                disabled={!mayChange}
-                title={lacking}
-                onClick={() => onRemove(rule)}
-                aria-label={`Remove the rule on ${rule.package}`}
-              >
-                Remove
-              </Button>
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <tr data-rule={rule.package} className={ROW}>
+      <td className="max-w-60 truncate">
+        <span className="font-mono font-medium">{rule.package}</span>{" "}
+        <span className="text-xs text-soft">{rule.ecosystem}</span>
+      </td>
+      <td className="max-w-48 truncate font-mono">{rule.versions}</td>
+      <td>
+        <Badge tone={rule.mask === "hide" ? "warn" : "soft"}>{rule.mask}</Badge>
+      </td>
+      <td className="max-w-sm py-1">{rule.reason}</td>
+      <td className="whitespace-nowrap text-soft">
+        <Ago at={rule.changedAt} /> by {rule.changedBy}
+      </td>
+      <td className="text-right whitespace-nowrap">
+        <Link
+          to="/blocks"
+          search={{ rule: rule.id }}
+          className="mr-3 text-xs text-accent underline"
+          aria-label={`Blocks by the rule on ${rule.package}`}
+        >
+          blocks
+        </Link>
+        <Button lacking={lacking} onClick={onChange} aria-label={`Change the rule on ${rule.package}`}>
+          Change
+        </Button>{" "}
+        <Button lacking={lacking} onClick={onRemove} aria-label={`Remove the rule on ${rule.package}`}>
+          Remove
+        </Button>
+      </td>
+    </tr>
   );
 }

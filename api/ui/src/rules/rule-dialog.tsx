@@ -1,11 +1,9 @@
-import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { useState, type FormEvent } from "react";
-import { toast } from "sonner";
-import { asProblem } from "../api/problem";
+import { useMutation } from "@tanstack/react-query";
 import { previewRule, saveRule, type Rule, type RuleDraft } from "../api/rules";
 import { Button } from "../parts/button";
-import { Dialog } from "../parts/dialog";
 import { ECOSYSTEMS, Field, Select } from "../parts/field";
+import { useForm } from "../parts/form";
+import { FormDialog } from "../parts/form-dialog";
 import { PreviewPanel } from "./preview";
 
 export const MASKS = [
@@ -22,105 +20,72 @@ const SYNTAX: Record<string, string> = {
 };
 const NEW: RuleDraft = { ecosystem: "pypi", package: "", versions: "*", reason: "", mask: "mark" };
 
-/** Adds a rule, or changes one. What the server finds wrong with a field stands under it. */
-export function RuleDialog({ rule, onClose }: { rule?: Rule | undefined; onClose: () => void }) {
-  const client = useQueryClient();
-  const [draft, setDraft] = useState<RuleDraft>(() => {
-    if (!rule) return NEW;
-    const { ecosystem, package: name, versions, reason, mask } = rule;
-    return { ecosystem, package: name, versions, reason, mask };
-  });
-  const trimmed = {
-    ...draft,
-    package: draft.package.trim(),
-    versions: draft.versions.trim() || "*",
-    reason: draft.reason.trim(),
-  };
+interface RuleDialogProps {
+  rule?: Rule | undefined;
+  onDone: () => unknown;
+  onClose: () => void;
+}
+
+/** Adds a rule, or changes one; shows what it would hit. */
+export function RuleDialog({ rule, onDone, onClose }: RuleDialogProps) {
   const preview = useMutation({ mutationFn: previewRule });
-  const set = (changed: Partial<RuleDraft>) => {
-    setDraft({ ...draft, ...changed });
-    // What is shown is always about what stands in the fields; words and looks hit nothing.
-    if ("ecosystem" in changed || "package" in changed || "versions" in changed) preview.reset();
-  };
-  const save = useMutation({
-    mutationFn: () => saveRule(rule?.id, trimmed),
-    onSuccess: async () => {
-      toast(rule ? "The rule is changed, and in force" : "The rule is in force");
-      onClose();
-      await client.invalidateQueries({ queryKey: ["rules"] });
+  const { ecosystem, package: name, versions, reason, mask } = rule ?? NEW;
+  const form = useForm({
+    draft: { ecosystem, package: name, versions, reason, mask },
+    act: (draft) => {
+      preview.reset();
+      return saveRule(rule?.id, whole(draft));
     },
+    said: () => (rule ? "The rule is changed, and in force" : "The rule is in force"),
+    // What is shown is always about what stands in the fields; words and looks hit nothing.
+    onSet: (changed) => {
+      if ("ecosystem" in changed || "package" in changed || "versions" in changed) preview.reset();
+    },
+    fault: preview.error,
+    onDone,
+    onClose,
   });
-  const fault = save.error ?? preview.error;
-  const problem = fault ? asProblem(fault) : undefined;
-  const of = (field: string) => problem?.of(field);
-  const elsewhere = problem && !["package", "versions", "reason"].some((field) => of(field));
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    if (save.isPending) return;
-    preview.reset();
-    save.mutate();
-  };
   return (
-    <Dialog
+    <FormDialog
       title={rule ? "Change the rule" : "New rule"}
       description="It is in force on every instance within a second; downloads it hits are refused with its reason"
-      onClose={onClose}
       width="max-w-xl"
+      columns
+      form={form}
+      verb={rule ? "Change" : "Add"}
+      doing="Saving…"
+      ready={form.values.package !== ""}
+      beside={
+        <Button
+          className="mr-auto"
+          disabled={form.values.package === "" || preview.isPending}
+          onClick={() => {
+            form.reset();
+            preview.mutate(whole(form.values));
+          }}
+        >
+          {preview.isPending ? "Looking…" : "What would it hit?"}
+        </Button>
+      }
+      onClose={onClose}
     >
-      <form onSubmit={submit} className="grid gap-3 p-4 sm:grid-cols-2">
-        <Select
-          visible
-          label="Ecosystem"
-          value={draft.ecosystem}
-          choices={ECOSYSTEMS}
-          onChoose={(ecosystem) => set({ ecosystem })}
-        />
-        <Select visible label="Mask" value={draft.mask} choices={MASKS} onChoose={(mask) => set({ mask })} />
-        <Field
-          label="Package"
-          hint="* stands for any run of characters"
-          autoFocus
-          value={draft.package}
-          onChange={({ target }) => set({ package: target.value })}
-          problem={of("package")}
-        />
-        <Field
-          label="Versions"
-          hint={`like ${SYNTAX[draft.ecosystem] ?? "*"}; * is all`}
-          value={draft.versions}
-          onChange={({ target }) => set({ versions: target.value })}
-          problem={of("versions")}
-        />
-        <Field
-          className="sm:col-span-2"
-          label="Reason"
-          hint="what a person is told, on the terminal"
-          maxLength={300}
-          value={draft.reason}
-          onChange={({ target }) => set({ reason: target.value })}
-          problem={of("reason")}
-        />
-        <p role="alert" className="min-h-5 text-xs text-bad sm:col-span-2">
-          {elsewhere ? problem.message : ""}
-        </p>
-        {preview.data && <PreviewPanel preview={preview.data} />}
-        <div className="flex justify-end gap-2 sm:col-span-2">
-          <Button
-            className="mr-auto"
-            disabled={trimmed.package === "" || preview.isPending}
-            onClick={() => {
-              save.reset();
-              preview.mutate(trimmed);
-            }}
-          >
-            {preview.isPending ? "Looking…" : "What would it hit?"}
-          </Button>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" look="primary" disabled={draft.package.trim() === "" || save.isPending}>
-            {save.isPending ? "Saving…" : rule ? "Change" : "Add"}
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+      <Select visible label="Ecosystem" choices={ECOSYSTEMS} {...form.choice("ecosystem")} />
+      <Select visible label="Mask" choices={MASKS} {...form.choice("mask")} />
+      <Field label="Package" hint="* stands for any run of characters" autoFocus {...form.field("package")} />
+      <Field label="Versions" hint={`like ${SYNTAX[form.draft.ecosystem] ?? "*"}; * is all`} {...form.field("versions")} />
+      <Field
+        className="sm:col-span-2"
+        label="Reason"
+        hint="what a person is told, on the terminal"
+        maxLength={300}
+        {...form.field("reason")}
+      />
+      {preview.data && <PreviewPanel preview={preview.data} />}
+    </FormDialog>
   );
+}
+
+/** Where nothing is said of versions, it is about all of them. */
+function whole(draft: RuleDraft): RuleDraft {
+  return { ...draft, versions: draft.versions || "*" };
 }

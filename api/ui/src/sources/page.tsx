@@ -1,16 +1,18 @@
 // Where advisories come from: how each source stands, what went wrong, when it is visited next.
 
-import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { RefreshCw } from "lucide-react";
 import { useState } from "react";
 import { may } from "../api/session";
 import { getSources, type Part, type Source, type SourceState } from "../api/sources";
 import { Ago } from "../parts/ago";
+import { useAnswer, useLook } from "../parts/asking";
 import { Button } from "../parts/button";
 import { useCountdown } from "../parts/countdown";
 import { duration, grouped, plural } from "../parts/format";
-import { Badge, HEAD, Nothing, Page, ROW } from "../parts/page";
+import { ListPage } from "../parts/list";
+import { Badge, Nothing } from "../parts/page";
+import { ROW, Table } from "../parts/table";
 import { useSession } from "../session/context";
 import { SyncDialog } from "./sync-dialog";
 import { Visits } from "./visits";
@@ -29,49 +31,42 @@ const TONE: Record<SourceState, "good" | "warn" | "bad" | "soft"> = {
 export function SourcesPage() {
   const { open } = route.useSearch();
   const navigate = route.useNavigate();
-  const client = useQueryClient();
   const session = useSession();
   const [syncing, setSyncing] = useState<Source>();
-  const query = useQuery({
-    queryKey: ["sources"],
-    queryFn: ({ signal }) => getSources(signal),
-    enabled: may(session, "rules:read"),
-    refetchInterval: ({ state }) => {
-      if (state.error) return false;
-      return state.data?.some(({ state }) => state === "syncing") ? WHILE_SYNCING : EVERY;
-    },
+  const look = useLook("sources");
+  const query = useAnswer({
+    key: ["sources"],
+    scope: "rules:read",
+    read: getSources,
+    every: (sources) => (sources?.some(({ state }) => state === "syncing") ? WHILE_SYNCING : EVERY),
   });
   return (
-    <Page title="Sources" about="Where advisories come from" scope="rules:read" query={query}>
-      {(sources) =>
-        sources.length === 0 ? (
-          <Nothing title="No source is known here">
-            This process visits no source of advisories; those that do are configured under <code>sources</code> in
-            weir.yaml.
-          </Nothing>
-        ) : (
-          <>
-            {sources.map((source) => (
-              <Section
-                key={source.name}
-                source={source}
-                maySync={may(session, "admin")}
-                open={open === source.name}
-                onOpen={(shown) => void navigate({ search: { open: shown ? source.name : undefined }, replace: true })}
-                onSync={() => setSyncing(source)}
-              />
-            ))}
-            {syncing && (
-              <SyncDialog
-                source={syncing}
-                onAsked={() => void client.invalidateQueries({ queryKey: ["sources"] })}
-                onClose={() => setSyncing(undefined)}
-              />
-            )}
-          </>
-        )
+    <ListPage
+      title="Sources"
+      about="Where advisories come from"
+      scope="rules:read"
+      query={query}
+      rows={(sources) => sources}
+      nothing={
+        <Nothing title="No source is known here">
+          This process visits no source of advisories; those that do are configured under <code>sources</code> in weir.yaml.
+        </Nothing>
       }
-    </Page>
+      dialogs={syncing && <SyncDialog source={syncing} onAsked={look} onClose={() => setSyncing(undefined)} />}
+    >
+      {(sources) =>
+        sources.map((source) => (
+          <Section
+            key={source.name}
+            source={source}
+            maySync={may(session, "admin")}
+            open={open === source.name}
+            onOpen={(shown) => void navigate({ search: { open: shown ? source.name : undefined }, replace: true })}
+            onSync={() => setSyncing(source)}
+          />
+        ))
+      }
+    </ListPage>
   );
 }
 
@@ -109,7 +104,7 @@ function Section({ source, maySync, open, onOpen, onSync }: SectionProps) {
           <Button aria-expanded={open} aria-label={open ? `Hide history of ${name}` : `History of ${name}`} onClick={() => onOpen(!open)}>
             {open ? "Hide history" : "History"}
           </Button>
-          <Button disabled={lacking !== undefined} title={lacking} aria-label={`Sync now: ${name}`} onClick={onSync}>
+          <Button lacking={lacking} aria-label={`Sync now: ${name}`} onClick={onSync}>
             <RefreshCw aria-hidden size={13} /> Sync now
           </Button>
         </span>
@@ -142,50 +137,43 @@ function Holds({ source: { name, advisories, byEcosystem } }: { source: Source }
 
 function Parts({ name, parts }: { name: string; parts: readonly Part[] }) {
   return (
-    <div className="overflow-x-auto" tabIndex={0} role="region" aria-label={`Parts of ${name}`}>
-      <table data-testid={`parts-${name}`} className="w-full min-w-[52rem] border-collapse text-left">
-        <thead className={HEAD}>
-          <tr>
-            {["about", "state", "last success", "last failure", "next due", "records", "revision"].map((column) => (
-              <th key={column} scope="col" className={column === "records" ? "text-right" : ""}>
-                {column}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {parts.map((part) => (
-            <tr key={part.ecosystem ?? ""} data-part={part.ecosystem ?? "all"} className={ROW}>
-              <td>{part.ecosystem ?? "all it has"}</td>
-              <td>
-                <Badge tone={TONE[part.state]}>{part.state}</Badge>
-              </td>
-              <td className="whitespace-nowrap text-soft">{part.succeededAt ? <Ago at={part.succeededAt} /> : "never"}</td>
-              <td className="max-w-md py-1.5">
-                {part.failedAt === null ? (
-                  <span className="text-soft">never</span>
-                ) : (
-                  <span className="text-soft">
-                    <Ago at={part.failedAt} />
-                  </span>
-                )}
-                {part.cause !== null && <p className="text-xs break-words text-bad">{part.cause}</p>}
-              </td>
-              <td className="numbers whitespace-nowrap">
-                <Due part={part} />
-              </td>
-              <td className="numbers text-right">
-                {grouped(part.records)}
-                {part.unreadable > 0 && <span className="text-warn"> ({grouped(part.unreadable)} unreadable)</span>}
-              </td>
-              <td className="max-w-40 truncate font-mono text-xs text-soft" title={part.revision ?? undefined}>
-                {part.revision ?? "–"}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table
+      testid={`parts-${name}`}
+      className="min-w-[52rem]"
+      heads={["about", "state", "last success", "last failure", "next due", "records", "revision"]}
+      right={["records"]}
+      region={`Parts of ${name}`}
+    >
+      {parts.map((part) => (
+        <tr key={part.ecosystem ?? ""} data-part={part.ecosystem ?? "all"} className={ROW}>
+          <td>{part.ecosystem ?? "all it has"}</td>
+          <td>
+            <Badge tone={TONE[part.state]}>{part.state}</Badge>
+          </td>
+          <td className="whitespace-nowrap text-soft">{part.succeededAt ? <Ago at={part.succeededAt} /> : "never"}</td>
+          <td className="max-w-md py-1.5">
+            {part.failedAt === null ? (
+              <span className="text-soft">never</span>
+            ) : (
+              <span className="text-soft">
+                <Ago at={part.failedAt} />
+              </span>
+            )}
+            {part.cause !== null && <p className="text-xs break-words text-bad">{part.cause}</p>}
+          </td>
+          <td className="numbers whitespace-nowrap">
+            <Due part={part} />
+          </td>
+          <td className="numbers text-right">
+            {grouped(part.records)}
+            {part.unreadable > 0 && <span className="text-warn"> ({grouped(part.unreadable)} unreadable)</span>}
+          </td>
+          <td className="max-w-40 truncate font-mono text-xs text-soft" title={part.revision ?? undefined}>
+            {part.revision ?? "–"}
+          </td>
+        </tr>
+      ))}
+    </Table>
   );
 }
 

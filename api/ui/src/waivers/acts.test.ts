@@ -6,9 +6,9 @@ const waiver = (state: string) => toWaiver({ id: "1", state, requested_by: "ann"
 
 it("is granted by a second person who may", () => {
   const asked = waiver("waiting");
-  expect(cannotGrant({ principal: "bob", scopes: ["rules:write"] }, asked)).toBeUndefined();
-  expect(cannotGrant({ principal: "ann", scopes: ["admin"] }, asked)).toMatch("somebody else");
-  expect(cannotGrant({ principal: "bob", scopes: ["rules:read"] }, asked)).toMatch("rules:write");
+  expect(cannotGrant({ principal: "bob", scopes: ["rules:write"] }, "rules:write", asked)).toBeUndefined();
+  expect(cannotGrant({ principal: "ann", scopes: ["admin"] }, "rules:write", asked)).toMatch("somebody else");
+  expect(cannotGrant({ principal: "bob", scopes: ["rules:read"] }, "rules:write", asked)).toMatch("rules:write");
 });
 
 it("can be taken back while it counts or waits", () => {

@@ -1,13 +1,12 @@
 // What can be done to a waiver, by whom, and what stands beside it, in words.
 
-import { may, type Session } from "../api/session";
+import { lacking, type Session } from "../api/session";
 import type { Waiver } from "../api/waivers";
 
 /** Why this session cannot grant it; the server decides, this only spares people buttons that would be refused. */
-export function cannotGrant(session: Session, waiver: Pick<Waiver, "requestedBy">): string | undefined {
-  if (!may(session, "rules:write")) return "Your token lacks the scope rules:write";
-  if (session.principal === waiver.requestedBy) return "You asked for it, so somebody else has to grant it";
-  return undefined;
+export function cannotGrant(session: Session, scope: string, waiver: Pick<Waiver, "requestedBy">): string | undefined {
+  const own = session.principal === waiver.requestedBy;
+  return lacking(session, scope) ?? (own ? "You asked for it, so somebody else has to grant it" : undefined);
 }
 
 /** Whether it counts, or may come to count. */

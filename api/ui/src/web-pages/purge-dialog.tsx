@@ -1,11 +1,7 @@
-import { useMutation } from "@tanstack/react-query";
-import { useState, type FormEvent } from "react";
-import { toast } from "sonner";
-import { asProblem } from "../api/problem";
 import { purgeWebPages } from "../api/web-pages";
-import { Button } from "../parts/button";
-import { Dialog } from "../parts/dialog";
 import { Field, Select } from "../parts/field";
+import { useForm } from "../parts/form";
+import { FormDialog } from "../parts/form-dialog";
 import { plural } from "../parts/format";
 
 export interface Purge {
@@ -16,7 +12,7 @@ export interface Purge {
 interface PurgeDialogProps {
   /** What is chosen at first. */
   purge: Purge;
-  onDone: () => void;
+  onDone: () => unknown;
   onClose: () => void;
 }
 
@@ -27,55 +23,42 @@ const CHOICES = [
 
 /** Asks what is to be forgotten, and says what that means. */
 export function PurgeDialog({ purge, onDone, onClose }: PurgeDialogProps) {
-  const [{ what, value }, setPurge] = useState(purge);
-  const ofPage = what === "url";
-  const meant = value.trim();
-  const purging = useMutation({
-    mutationFn: () => purgeWebPages(ofPage ? { url: meant } : { host: meant }),
-    onSuccess: (count) => {
-      toast(count === 0 ? "Nothing like that was cached" : `${plural(count, "rendering")} forgotten`);
-      onClose();
-      onDone();
-    },
+  const form = useForm({
+    draft: purge,
+    act: ({ what, value }) => purgeWebPages(what === "url" ? { url: value } : { host: value }),
+    said: (count) => (count === 0 ? "Nothing like that was cached" : `${plural(count, "rendering")} forgotten`),
+    onDone,
+    onClose,
   });
-  const ready = meant !== "" && !purging.isPending;
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    if (ready) purging.mutate();
-  };
+  const { what, value } = form.draft;
+  const ofPage = what === "url";
   return (
-    <Dialog title="Purge pages" onClose={onClose} width="max-w-lg">
-      <form onSubmit={submit} className="p-4">
-        <p className="leading-relaxed">
-          Every instance forgets it, in all its renderings, everybody&apos;s and agents&apos; own. Who asks for it next has
-          it fetched anew, and pays for that. The purge is on record.
-        </p>
-        <div className="mt-3 grid gap-3">
-          <Select
-            label="What"
-            visible
-            value={what}
-            choices={CHOICES}
-            onChoose={(chosen) => setPurge({ what: chosen as Purge["what"], value: other(value, chosen) })}
-          />
-          <Field
-            label={ofPage ? "Address" : "Host"}
-            hint={ofPage ? "as it stands in the list" : "its name alone; hosts below it are others"}
-            value={value}
-            onChange={({ target }) => setPurge({ what, value: target.value })}
-          />
-        </div>
-        <p role="alert" className="mt-2 min-h-5 text-xs text-bad">
-          {purging.error ? asProblem(purging.error).message : ""}
-        </p>
-        <div className="mt-2 flex justify-end gap-2">
-          <Button onClick={onClose}>Keep as it is</Button>
-          <Button type="submit" look="danger" disabled={!ready}>
-            {purging.isPending ? "Forgetting…" : "Forget"}
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog
+      title="Purge pages"
+      width="max-w-lg"
+      form={form}
+      intro="Every instance forgets it, in all its renderings, everybody's and agents' own. Who asks for it next has it fetched anew, and pays for that. The purge is on record."
+      verb="Forget"
+      doing="Forgetting…"
+      keep="Keep as it is"
+      look="danger"
+      ready={form.values.value !== ""}
+      onClose={onClose}
+    >
+      <Select
+        label="What"
+        visible
+        value={what}
+        choices={CHOICES}
+        onChoose={(chosen) => form.set({ what: chosen as Purge["what"], value: other(value, chosen) })}
+      />
+      <Field
+        label={ofPage ? "Address" : "Host"}
+        hint={ofPage ? "as it stands in the list" : "its name alone; hosts below it are others"}
+        {...form.field("value")}
+        problem={form.of(what)}
+      />
+    </FormDialog>
   );
 }
 

@@ -1,16 +1,13 @@
-import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
-import { Search } from "lucide-react";
-import { useRef, type FormEvent, type ReactNode } from "react";
-import { may } from "../api/session";
+import type { ReactNode } from "react";
 import { findInPages, type Found } from "../api/web-pages";
-import { api } from "../root";
 import { Agent } from "../parts/agent";
-import { Button } from "../parts/button";
+import { useAnswer } from "../parts/asking";
+import { Box } from "../parts/field";
+import { Filters } from "../parts/filters";
 import { plural } from "../parts/format";
 import { Nothing, Page } from "../parts/page";
-import { useSession } from "../session/context";
-import { useKeys } from "../shell/keys";
+import { api } from "../root";
 import { pieces } from "./snippet";
 
 const route = getRouteApi("/pages");
@@ -20,11 +17,11 @@ const AT_MOST = 50;
 export function SearchTab({ tabs }: { tabs: ReactNode }) {
   const { words = "", owner = "" } = route.useSearch();
   const navigate = route.useNavigate();
-  const query = useQuery({
-    queryKey: ["web-search", words, owner],
-    queryFn: ({ signal }) => (words === "" ? null : findInPages(words, owner, signal)),
-    enabled: may(useSession(), "web:read"),
-    placeholderData: keepPreviousData,
+  const query = useAnswer({
+    key: ["web-search", words, owner],
+    scope: "web:read",
+    read: (signal) => (words === "" ? null : findInPages(words, owner, signal)),
+    keep: true,
   });
   return (
     <Page
@@ -34,12 +31,21 @@ export function SearchTab({ tabs }: { tabs: ReactNode }) {
       query={query}
       tabs={tabs}
       tools={
-        <Ask
-          key={`${words} ${owner}`}
-          words={words}
-          owner={owner}
-          onAsk={(words, owner) => void navigate({ search: { tab: "search", words, owner } })}
-        />
+        <Filters
+          filter={{ words, owner }}
+          onShow={({ words, owner = "" }) => void navigate({ search: { tab: "search", words, owner: owner.toLowerCase() } })}
+        >
+          <Box
+            type="search"
+            name="words"
+            label="Words"
+            placeholder='queue "back pressure" -kafka'
+            defaultValue={words}
+            maxLength={500}
+            className="w-72"
+          />
+          <Box name="owner" label="Agent" placeholder="and this agent's own" defaultValue={owner} className="numbers w-44 text-xs" />
+        </Filters>
       }
     >
       {(found) =>
@@ -66,52 +72,6 @@ export function SearchTab({ tabs }: { tabs: ReactNode }) {
         )
       }
     </Page>
-  );
-}
-
-interface AskProps {
-  words: string;
-  owner: string;
-  onAsk: (words: string, owner: string) => void;
-}
-
-function Ask({ words, owner, onAsk }: AskProps) {
-  const box = useRef<HTMLInputElement>(null);
-  useKeys({ "/": () => box.current?.focus() });
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const form = new FormData(event.currentTarget);
-    const word = (name: string) => String(form.get(name) ?? "").trim();
-    onAsk(word("words"), word("owner").toLowerCase());
-  };
-  const look = "h-8 rounded border border-line-strong bg-paper px-2 placeholder:text-soft";
-  return (
-    <form role="search" onSubmit={submit} className="flex flex-wrap items-center gap-2">
-      <input
-        ref={box}
-        type="search"
-        name="words"
-        aria-label="Words"
-        placeholder='queue "back pressure" -kafka'
-        defaultValue={words}
-        maxLength={500}
-        spellCheck={false}
-        autoComplete="off"
-        className={`w-72 ${look}`}
-      />
-      <input
-        name="owner"
-        aria-label="Agent"
-        placeholder="and this agent's own"
-        defaultValue={owner}
-        spellCheck={false}
-        autoComplete="off"
-        className={`numbers w-44 text-xs ${look}`}
-      />
-      <Button type="submit" className="h-8">
-        <Search aria-hidden size={13} /> Search
-      </Button>
-    </form>
   );
 }
 

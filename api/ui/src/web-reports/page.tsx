@@ -1,14 +1,12 @@
 // What the gateway's cycles added up to: the present one so far, those that have ended, and the hash of each end.
 
-import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { getAccess } from "../api/nexus";
-import { may } from "../api/session";
 import { getReport, getReports, type Report } from "../api/web-reports";
+import { useAnswer } from "../parts/asking";
 import { Chart } from "../parts/chart";
 import { grouped, share } from "../parts/format";
 import { Nothing, Page } from "../parts/page";
-import { useSession } from "../session/context";
 import { Cycle } from "./cycle";
 import { bars, CODE, COST, HIT_RATE, REQUESTS } from "./cycles";
 import { Cycles } from "./table";
@@ -19,9 +17,10 @@ const LAST = 60;
 
 export function ReportsPage() {
   const { cycle } = route.useSearch();
-  const query = useQuery({
-    queryKey: ["web-reports", cycle],
-    queryFn: async ({ signal }) => {
+  const query = useAnswer({
+    key: ["web-reports", cycle],
+    scope: "web:read",
+    read: async (signal) => {
       const [world, reports] = await Promise.all([getAccess(signal), getReports(LAST, signal)]);
       const wanted = cycle === undefined ? world.cycle : Number(cycle);
       const known = reports.find((report) => report.cycle === wanted);
@@ -29,9 +28,8 @@ export function ReportsPage() {
       const now = wanted === world.cycle ? shown : await getReport(world.cycle, signal);
       return { world, reports, shown, now };
     },
-    enabled: may(useSession(), "web:read"),
-    placeholderData: keepPreviousData,
-    refetchInterval: ({ state }) => (state.error ? false : EVERY),
+    every: EVERY,
+    keep: true,
   });
   const world = query.data?.world;
   return (

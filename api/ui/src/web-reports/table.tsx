@@ -4,7 +4,7 @@ import type { Report } from "../api/web-reports";
 import { IconButton } from "../parts/button";
 import { copy } from "../parts/copy";
 import { grouped, share } from "../parts/format";
-import { HEAD, ROW } from "../parts/page";
+import { ROW, Table } from "../parts/table";
 
 interface CyclesProps {
   /** The newest first. */
@@ -14,7 +14,7 @@ interface CyclesProps {
   atMost: number;
 }
 
-const HEADS = ["cycle", "requests", "hit rate", "blocked", "code taken out", "spark", "tax", "ticks", "hosts"];
+const COUNTS = ["requests", "hit rate", "blocked", "code taken out", "spark", "tax", "ticks", "hosts"];
 
 /** The cycles that have ended; each can be looked at in full. */
 export function Cycles({ reports, shown, atMost }: CyclesProps) {
@@ -24,25 +24,17 @@ export function Cycles({ reports, shown, atMost }: CyclesProps) {
         Cycles that have ended{" "}
         {reports.length === atMost && <span className="text-xs font-normal text-soft">the last {atMost}</span>}
       </h2>
-      <div className="overflow-x-auto" tabIndex={0} role="region" aria-label="Cycles that have ended">
-        <table data-testid="cycles" className="w-full min-w-[60rem] border-collapse text-left">
-          <thead className={HEAD}>
-            <tr>
-              {HEADS.map((name) => (
-                <th key={name} scope="col" className={name === "cycle" ? "" : "text-right"}>
-                  {name}
-                </th>
-              ))}
-              <th scope="col">state hash</th>
-            </tr>
-          </thead>
-          <tbody>
-            {reports.map((report) => (
-              <Row key={report.cycle} report={report} shown={report.cycle === shown} />
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Table
+        testid="cycles"
+        className="min-w-[60rem]"
+        heads={["cycle", ...COUNTS, "state hash"]}
+        right={COUNTS}
+        region="Cycles that have ended"
+      >
+        {reports.map((report) => (
+          <Row key={report.cycle} report={report} shown={report.cycle === shown} />
+        ))}
+      </Table>
     </section>
   );
 }
@@ -71,7 +63,7 @@ function Row({ report, shown }: { report: Report; shown: boolean }) {
         grouped(report.ticks),
         grouped(report.domains.length),
       ].map((value, at) => (
-        <td key={HEADS[at + 1]} className="numbers text-right">
+        <td key={COUNTS[at]} className="numbers text-right">
           {value}
         </td>
       ))}

@@ -1,50 +1,57 @@
-import { useMutation } from "@tanstack/react-query";
-import { useId, useState, type ChangeEvent, type FormEvent } from "react";
-import { toast } from "sonner";
-import { asProblem } from "../api/problem";
+import { useId, type ChangeEvent } from "react";
 import { importWebRules } from "../api/web-rules";
-import { Button } from "../parts/button";
-import { Dialog } from "../parts/dialog";
+import { useForm } from "../parts/form";
+import { FormDialog } from "../parts/form-dialog";
 import { grouped, plural } from "../parts/format";
 import { counted } from "./words";
 
 const EXAMPLE = '{"pattern": "docs.example.org", "action": "allow", "category": "documentation", "reason": "our own"}';
 
 /** Sets many rules at once. One line that makes no sense changes nothing, and is named. */
-export function ImportDialog({ onDone, onClose }: { onDone: () => void; onClose: () => void }) {
+export function ImportDialog({ onDone, onClose }: { onDone: () => unknown; onClose: () => void }) {
   const id = useId();
-  const [lines, setLines] = useState("");
-  const importing = useMutation({
-    mutationFn: () => importWebRules(lines),
-    onSuccess: ({ rules, changed }) => {
-      toast(`${plural(rules, "rule")} in force, ${grouped(changed)} of them new or changed`);
-      onClose();
-      onDone();
-    },
+  const form = useForm({
+    draft: { lines: "" },
+    // As they are written: what is wrong is said by the number of the line.
+    act: (_, { lines }) => importWebRules(lines),
+    said: ({ rules, changed }) => `${plural(rules, "rule")} in force, ${grouped(changed)} of them new or changed`,
+    onDone,
+    onClose,
   });
-  const write = (text: string) => {
-    setLines(text);
-    importing.reset();
+  const write = (lines: string) => {
+    form.set({ lines });
+    form.reset();
   };
   const choose = async ({ target }: ChangeEvent<HTMLInputElement>) => {
     const file = target.files?.[0];
     if (file) write(await file.text());
   };
+  const { lines } = form.draft;
   const count = counted(lines);
-  const fault = "fault" in count ? count.fault : importing.error ? asProblem(importing.error).message : "";
-  const ready = "rules" in count && count.rules > 0 && !importing.isPending;
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    if (ready) importing.mutate();
-  };
+  const many = "rules" in count ? count.rules : 0;
+  const fault = "fault" in count ? count.fault : form.elsewhere();
   return (
-    <Dialog
+    <FormDialog
       title="Import rules"
       description="One rule a line, as JSON; each takes the place of what its pattern said before"
-      onClose={onClose}
       width="max-w-2xl"
+      form={{ ...form, elsewhere: () => fault }}
+      alertId={`${id}-fault`}
+      verb={many > 0 ? `Import ${plural(many, "rule")}` : "Import"}
+      doing="Importing…"
+      ready={many > 0}
+      beside={
+        <input
+          type="file"
+          aria-label="A file with rules"
+          accept=".ndjson,.jsonl,.json,.txt"
+          onChange={(event) => void choose(event)}
+          className="min-w-0 flex-1 text-xs file:mr-2 file:rounded file:border file:border-line-strong file:bg-sheet file:px-2 file:py-1 file:text-ink"
+        />
+      }
+      onClose={onClose}
     >
-      <form onSubmit={submit} className="p-4">
+      <div>
         <label htmlFor={id} className="block text-xs font-medium">
           Rules <span className="font-normal text-soft">at most 5,000 lines and 4 MiB</span>
         </label>
@@ -61,23 +68,7 @@ export function ImportDialog({ onDone, onClose }: { onDone: () => void; onClose:
           aria-describedby={`${id}-fault`}
           className="mt-1 w-full rounded border border-line-strong bg-paper p-2 font-mono text-xs placeholder:text-soft"
         />
-        <p id={`${id}-fault`} role="alert" data-testid="import-fault" className="min-h-5 text-xs text-bad">
-          {fault}
-        </p>
-        <div className="mt-1 flex flex-wrap items-center gap-2">
-          <input
-            type="file"
-            aria-label="A file with rules"
-            accept=".ndjson,.jsonl,.json,.txt"
-            onChange={(event) => void choose(event)}
-            className="min-w-0 flex-1 text-xs file:mr-2 file:rounded file:border file:border-line-strong file:bg-sheet file:px-2 file:py-1 file:text-ink"
-          />
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" look="primary" disabled={!ready}>
-            {importing.isPending ? "Importing…" : "rules" in count && count.rules > 0 ? `Import ${plural(count.rules, "rule")}` : "Import"}
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+      </div>
+    </FormDialog>
   );
 }

@@ -1,12 +1,11 @@
 import { Link } from "@tanstack/react-router";
 import { CircleCheck, CircleX } from "lucide-react";
-import { may } from "../api/session";
 import type { Check, WebRuleDraft } from "../api/web-rules";
 import { Button } from "../parts/button";
 import { plural } from "../parts/format";
-import { Badge, HEAD, ROW } from "../parts/page";
-import { useSession } from "../session/context";
-import { LACKING } from "./rules";
+import { Badge } from "../parts/page";
+import { ROW, Table } from "../parts/table";
+import { useLacking } from "../session/context";
 import { GATES, ofWaivers, stopper, TONE } from "./words";
 
 /** What would become of a request: in one sentence, then gate by gate, then by which rules, and what waivers change. */
@@ -60,80 +59,61 @@ function Sentence({ check }: { check: Check }) {
 
 function Gates({ check }: { check: Check }) {
   return (
-    <div className="overflow-x-auto" tabIndex={0} role="region" aria-label="Gates">
-      <table data-testid="gates" className="w-full min-w-[34rem] md:min-w-[44rem] border-collapse text-left">
-        <thead className={HEAD}>
-          <tr>
-            {["gate", "says", "why", "error"].map((name) => (
-              <th key={name} scope="col">
-                {name}
-              </th>
-            ))}
+    <>
+      <Table testid="gates" className="min-w-[34rem] md:min-w-[44rem]" heads={["gate", "says", "why", "error"]} region="Gates">
+        {check.gates.map(({ gate, outcome, detail, error, wireCode }) => (
+          <tr key={gate} data-gate={gate} data-outcome={outcome} className={ROW}>
+            <td className="whitespace-nowrap">
+              <span className="font-medium">{gate}</span>{" "}
+              <span className="ml-2 hidden text-xs text-soft md:inline">{GATES[gate]}</span>
+            </td>
+            <td>
+              <Badge tone={TONE[outcome]}>{outcome}</Badge>
+            </td>
+            <td className="max-w-xl py-1 break-words">{detail}</td>
+            <td className="numbers text-xs whitespace-nowrap text-soft">
+              {error !== null && `${error} 0x${(wireCode ?? 0).toString(16).padStart(4, "0")}`}
+            </td>
           </tr>
-        </thead>
-        <tbody>
-          {check.gates.map(({ gate, outcome, detail, error, wireCode }) => (
-            <tr key={gate} data-gate={gate} data-outcome={outcome} className={ROW}>
-              <td className="whitespace-nowrap">
-                <span className="font-medium">{gate}</span>{" "}
-                <span className="ml-2 hidden text-xs text-soft md:inline">{GATES[gate]}</span>
-              </td>
-              <td>
-                <Badge tone={TONE[outcome]}>{outcome}</Badge>
-              </td>
-              <td className="max-w-xl py-1 break-words">{detail}</td>
-              <td className="numbers text-xs whitespace-nowrap text-soft">
-                {error !== null && `${error} 0x${(wireCode ?? 0).toString(16).padStart(4, "0")}`}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+        ))}
+      </Table>
       {check.agent === null && (
         <p className="px-4 py-2 text-xs text-soft">
           No agent is named: whether it is known, asks too often, has quota left and can pay is not looked at.
         </p>
       )}
-    </div>
+    </>
   );
 }
 
 function Matching({ rules }: { rules: readonly WebRuleDraft[] }) {
   return (
-    <div className="overflow-x-auto" tabIndex={0} role="region" aria-label="Rules that match">
-      <table data-testid="matching" className="w-full min-w-[36rem] border-collapse text-left">
-        <thead className={HEAD}>
-          <tr>
-            {["pattern", "action", "category", "reason"].map((name) => (
-              <th key={name} scope="col">
-                {name}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {rules.map(({ pattern, action, category, reason }, at) => (
-            <tr key={`${at} ${pattern}`} className={ROW}>
-              <td className="font-mono font-medium break-all">
-                <Link to="/web-rules" search={{ search: pattern }} className="text-accent underline">
-                  {pattern}
-                </Link>
-              </td>
-              <td>
-                <Badge tone={action === "allow" ? "good" : "bad"}>{action}</Badge>
-              </td>
-              <td className="font-mono text-xs">{category}</td>
-              <td className="py-1">{reason}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table
+      testid="matching"
+      className="min-w-[36rem]"
+      heads={["pattern", "action", "category", "reason"]}
+      region="Rules that match"
+    >
+      {rules.map(({ pattern, action, category, reason }, at) => (
+        <tr key={`${at} ${pattern}`} className={ROW}>
+          <td className="font-mono font-medium break-all">
+            <Link to="/web-rules" search={{ search: pattern }} className="text-accent underline">
+              {pattern}
+            </Link>
+          </td>
+          <td>
+            <Badge tone={action === "allow" ? "good" : "bad"}>{action}</Badge>
+          </td>
+          <td className="font-mono text-xs">{category}</td>
+          <td className="py-1">{reason}</td>
+        </tr>
+      ))}
+    </Table>
   );
 }
 
 function Waived({ check, onWaive }: { check: Check; onWaive: () => void }) {
-  const mayAsk = may(useSession(), "web:write");
+  const lacking = useLacking("web:write");
   return (
     <section data-testid="waived" aria-labelledby="waived" className="px-4 pt-5">
       <h2 id="waived" className="pb-1 font-semibold">
@@ -150,7 +130,7 @@ function Waived({ check, onWaive }: { check: Check; onWaive: () => void }) {
       <p className="mt-1 text-xs text-soft">No waiver changes what the epoch, the pace, the quota or the balance say.</p>
       <p className="mt-3 flex flex-wrap gap-2">
         {check.action === "block" && (
-          <Button disabled={!mayAsk} title={mayAsk ? undefined : LACKING} onClick={onWaive}>
+          <Button lacking={lacking} onClick={onWaive}>
             Ask for a waiver
           </Button>
         )}

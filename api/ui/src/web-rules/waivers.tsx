@@ -1,81 +1,65 @@
-import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { Plus } from "lucide-react";
 import { useState, type ReactNode } from "react";
-import { toast } from "sonner";
 import { short } from "../agents/words";
-import { may } from "../api/session";
 import { getWebWaivers, grantWebWaiver, revokeWebWaiver, type WebWaiver, type WebWaiverState } from "../api/web-waivers";
 import { Agent } from "../parts/agent";
-import { Button } from "../parts/button";
+import { useAnswer, useLook } from "../parts/asking";
+import { NewButton } from "../parts/button";
 import { Confirm } from "../parts/confirm";
-import { clock, day } from "../parts/format";
-import { Badge, HEAD, Nothing, Page, ROW } from "../parts/page";
-import { useSession } from "../session/context";
+import { day } from "../parts/format";
+import { ListPage } from "../parts/list";
+import { Until } from "../parts/moment";
+import { Badge, Nothing } from "../parts/page";
+import { ROW, Table } from "../parts/table";
+import { useLacking } from "../session/context";
+import { Because, WaiverActs } from "../waivers/cells";
 import { RevokeDialog } from "../waivers/revoke-dialog";
-import { LACKING } from "./rules";
 import { WaiverDialog } from "./waiver-dialog";
 
 const EVERY = 5_000;
 const TONE: Record<WebWaiverState, "good" | "warn" | "soft"> = { waiting: "warn", granted: "good", expired: "soft" };
+const HEADS = ["permits", "hosts", "agent", "state", "reason and owner", "asked by", "second person", "ends"];
 
 /** What passes the gateway in spite of its rules: for a reason, until a day, with two persons behind it. */
 export function WaiversTab({ tabs }: { tabs: ReactNode }) {
-  const client = useQueryClient();
-  const session = useSession();
-  const lacking = may(session, "web:write") ? undefined : LACKING;
+  const lacking = useLacking("web:write");
+  const look = useLook("web-waivers");
   const [asking, setAsking] = useState(false);
   const [granting, setGranting] = useState<WebWaiver>();
   const [revoking, setRevoking] = useState<WebWaiver>();
-  const query = useQuery({
-    queryKey: ["web-waivers"],
-    queryFn: ({ signal }) => getWebWaivers(signal),
-    enabled: may(session, "web:read"),
-    refetchInterval: ({ state }) => (state.error ? false : EVERY),
-  });
-  const look = () => void client.invalidateQueries({ queryKey: ["web-waivers"] });
+  const query = useAnswer({ key: ["web-waivers"], scope: "web:read", read: getWebWaivers, every: EVERY });
   return (
-    <Page
+    <ListPage
       title="Web rules"
       about="What passes in spite of a rule, for a while, by two persons"
       scope="web:read"
       query={query}
+      rows={(waivers) => waivers}
       tabs={tabs}
       tools={
-        <Button
-          look="primary"
-          className="h-8"
-          disabled={lacking !== undefined}
-          title={lacking}
-          onClick={() => setAsking(true)}
-        >
-          <Plus aria-hidden size={14} /> New waiver
-        </Button>
+        <NewButton lacking={lacking} onClick={() => setAsking(true)}>
+          New waiver
+        </NewButton>
       }
-    >
-      {(waivers) => (
+      nothing={
+        <Nothing title="Nothing is excused">
+          A waiver lets agents reach a host that is blocked, or lets code stay in a page: for a reason, until a day, with
+          somebody who answers for it. Ask for one, and have a second person grant it.
+        </Nothing>
+      }
+      dialogs={
         <>
-          {waivers.length === 0 ? (
-            <Nothing title="Nothing is excused">
-              A waiver lets agents reach a host that is blocked, or lets code stay in a page: for a reason, until a day, with
-              somebody who answers for it. Ask for one, and have a second person grant it.
-            </Nothing>
-          ) : (
-            <Waivers waivers={waivers} lacking={lacking} onGrant={setGranting} onRevoke={setRevoking} />
-          )}
           {asking && <WaiverDialog onDone={look} onClose={() => setAsking(false)} />}
           {granting && (
             <Confirm
               title="Grant the waiver?"
               verb="Grant"
               act={() => grantWebWaiver(granting.id)}
-              onDone={() => {
-                toast("The waiver is in force");
-                look();
-              }}
+              said="The waiver is in force"
+              onDone={look}
               onClose={() => setGranting(undefined)}
             >
-              {granting.requestedBy} asked for <code>{aboutOf(granting)}</code> until {day(granting.expiresAt)}: {granting.reason}.
-              You are the second person, and stand in the log as such.
+              {granting.requestedBy} asked for <code>{aboutOf(granting)}</code> until {day(granting.expiresAt)}:{" "}
+              {granting.reason}. You are the second person, and stand in the log as such.
             </Confirm>
           )}
           {revoking && (
@@ -90,8 +74,16 @@ export function WaiversTab({ tabs }: { tabs: ReactNode }) {
             </RevokeDialog>
           )}
         </>
+      }
+    >
+      {(waivers) => (
+        <Table testid="web-waivers" className="min-w-[64rem]" heads={HEADS} actions>
+          {waivers.map((waiver) => (
+            <Row key={waiver.id} waiver={waiver} onGrant={() => setGranting(waiver)} onRevoke={() => setRevoking(waiver)} />
+          ))}
+        </Table>
       )}
-    </Page>
+    </ListPage>
   );
 }
 
@@ -101,42 +93,13 @@ function aboutOf({ permits, pattern, agent }: Pick<WebWaiver, "permits" | "patte
   return agent === null ? `code of ${host}` : `code of ${host} for ${short(agent)}`;
 }
 
-interface WaiversProps {
-  waivers: readonly WebWaiver[];
-  lacking: string | undefined;
-  onGrant: (waiver: WebWaiver) => void;
-  onRevoke: (waiver: WebWaiver) => void;
+interface RowProps {
+  waiver: WebWaiver;
+  onGrant: () => void;
+  onRevoke: () => void;
 }
 
-function Waivers({ waivers, ...rest }: WaiversProps) {
-  return (
-    <table data-testid="web-waivers" className="w-full min-w-[64rem] border-collapse text-left">
-      <thead className={HEAD}>
-        <tr>
-          {["permits", "hosts", "agent", "state", "reason and owner", "asked by", "second person", "ends"].map((name) => (
-            <th key={name} scope="col">
-              {name}
-            </th>
-          ))}
-          <th scope="col">
-            <span className="sr-only">actions</span>
-          </th>
-        </tr>
-      </thead>
-      <tbody>
-        {waivers.map((waiver) => (
-          <Row key={waiver.id} waiver={waiver} {...rest} />
-        ))}
-      </tbody>
-    </table>
-  );
-}
-
-function Row({ waiver, lacking, onGrant, onRevoke }: Omit<WaiversProps, "waivers"> & { waiver: WebWaiver }) {
-  const own = useSession().principal === waiver.requestedBy;
-  const cannot = lacking ?? (own ? "You asked for it, so somebody else has to grant it" : undefined);
-  const waits = waiver.state === "waiting";
-  const about = aboutOf(waiver);
+function Row({ waiver, ...acts }: RowProps) {
   return (
     <tr data-waiver={waiver.id} className={ROW}>
       <td>{waiver.permits === "host" ? "reaching it" : "keeping code"}</td>
@@ -146,37 +109,15 @@ function Row({ waiver, lacking, onGrant, onRevoke }: Omit<WaiversProps, "waivers
         <Badge tone={TONE[waiver.state]}>{waiver.state}</Badge>
       </td>
       <td className="max-w-sm py-1.5">
-        <span className="break-words">{waiver.reason}</span>
-        <span className="block text-xs break-words text-soft">{waiver.owner} answers for it</span>
+        <Because waiver={waiver} />
       </td>
       <td className="text-soft">{waiver.requestedBy}</td>
       <td className={waiver.grantedBy === null ? "text-soft" : ""}>{waiver.grantedBy ?? "nobody yet"}</td>
-      <td className="whitespace-nowrap">
-        <time dateTime={waiver.expiresAt} className="numbers text-xs">
-          {day(waiver.expiresAt)} {clock(waiver.expiresAt).slice(0, 5)}
-        </time>
+      <td>
+        <Until at={waiver.expiresAt} />
       </td>
       <td className="text-right whitespace-nowrap">
-        {waits && (
-          <Button
-            disabled={cannot !== undefined}
-            title={cannot}
-            aria-label={`Grant the waiver of ${about}`}
-            onClick={() => onGrant(waiver)}
-          >
-            Grant
-          </Button>
-        )}{" "}
-        {waiver.state !== "expired" && (
-          <Button
-            disabled={lacking !== undefined}
-            title={lacking}
-            aria-label={`${waits ? "Refuse" : "Revoke"} the waiver of ${about}`}
-            onClick={() => onRevoke(waiver)}
-          >
-            {waits ? "Refuse" : "Revoke"}
-          </Button>
-        )}
+        <WaiverActs waiver={waiver} about={aboutOf(waiver)} scope="web:write" {...acts} />
       </td>
     </tr>
   );

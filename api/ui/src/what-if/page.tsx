@@ -8,7 +8,8 @@ import { tryPolicy, type Changed, type Listed, type Outcome, type Progress } fro
 import { Button } from "../parts/button";
 import { Select } from "../parts/field";
 import { clock, day, grouped, plural } from "../parts/format";
-import { HEAD, Nothing, ROW } from "../parts/page";
+import { Forbidden, Nothing } from "../parts/page";
+import { ROW, Table } from "../parts/table";
 import { TroubleStrip, wordsOf } from "../parts/trouble";
 import { useSession } from "../session/context";
 import { useKeys } from "../shell/keys";
@@ -117,9 +118,7 @@ export function WhatIfPage() {
             {state.at === "done" && <Difference outcome={state.outcome} />}
           </>
         ) : (
-          <Nothing title="Not with this token" testid="forbidden">
-            This page needs the scope <code>rules:read</code>, which the token you signed in with does not have.
-          </Nothing>
+          <Forbidden scope="rules:read" />
         )}
       </div>
     </div>
@@ -219,30 +218,19 @@ function Changes<T extends Changed>({
       <h2 id={`by-${name}`} className="px-4 pb-1 font-semibold">
         By {name.slice(0, -1)}
       </h2>
-      <table data-testid={`by-${name}`} className="w-full min-w-[40rem] border-collapse text-left">
-        <thead className={HEAD}>
-          <tr>
-            {["newly blocked", "newly allowed", ...heads].map((head) => (
-              <th key={head} scope="col">
-                {head}
-              </th>
+      <Table testid={`by-${name}`} className="min-w-[40rem]" heads={["newly blocked", "newly allowed", ...heads]}>
+        {rows.map((row, index) => (
+          <tr key={index} className={ROW}>
+            <td className="numbers">{grouped(row.blocked)}</td>
+            <td className="numbers">{grouped(row.allowed)}</td>
+            {cells(row).map((cell, at) => (
+              <td key={heads[at]} className="py-1">
+                {cell}
+              </td>
             ))}
           </tr>
-        </thead>
-        <tbody>
-          {rows.map((row, index) => (
-            <tr key={index} className={ROW}>
-              <td className="numbers">{grouped(row.blocked)}</td>
-              <td className="numbers">{grouped(row.allowed)}</td>
-              {cells(row).map((cell, at) => (
-                <td key={heads[at]} className="py-1">
-                  {cell}
-                </td>
-              ))}
-            </tr>
-          ))}
-        </tbody>
-      </table>
+        ))}
+      </Table>
       {(total > rows.length || beyond > 0) && (
         <p className="px-4 py-1 text-xs text-soft">
           {rows.length} of {grouped(total)} rows{beyond > 0 && `; ${grouped(beyond)} decisions are in no row`}
