@@ -7,7 +7,7 @@ use std::{
 };
 
 use serde_json::Value;
-use weir_tests::database::weir_binary;
+use weir_tests::database::{variable, weir_binary};
 
 const PAGE: &str = "<title>Files</title><h1>Files</h1><p>Call <code>open(x)</code> to open a file. It may \
     fail.</p><pre>let f = open(x)?;\nread(f);</pre><p>Close it when you are done.</p>";
@@ -20,6 +20,8 @@ fn weir_filter(arguments: &[&str], input: &[u8]) -> Output {
         .args(arguments)
         .env_clear()
         .env("HOME", home.path())
+        // Which lines it runs counts, where that is counted.
+        .envs(variable("LLVM_PROFILE_FILE").map(|file| ("LLVM_PROFILE_FILE", file)))
         .current_dir(home.path())
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
