@@ -37,9 +37,9 @@ export function useForm<T extends object, A>(options: FormOptions<T, A>) {
         toast(said(answer, trimmed(written)));
         onClose?.();
       }
-      return onDone?.();
+      void onDone?.();
     },
-    onError: () => onFault?.(),
+    onError: () => void onFault?.(),
   });
   const error = sending.error ?? fault;
   const problem = error ? asProblem(error) : undefined;
@@ -47,7 +47,7 @@ export function useForm<T extends object, A>(options: FormOptions<T, A>) {
   const placed = new Set<string>();
 
   const set = (changed: Partial<T>) => {
-    setDraft({ ...draft, ...changed });
+    setDraft((written) => ({ ...written, ...changed }));
     onSet?.(changed);
   };
   const put = (name: string, value: unknown) => set({ [name]: value } as Partial<T>);

@@ -18,7 +18,7 @@ export function ReplayDialog({ projection, onClose }: { projection: Projection; 
       // What is said when it has ended takes the place of this.
       toast(`Replay of ${name} started`, { id: `replay ${name}` });
       onClose();
-      return look();
+      void look();
     },
   });
   const from = form.field("from");
