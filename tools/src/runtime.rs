@@ -141,3 +141,19 @@ impl Signals {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_keeps_a_private_postgres_from_starting_has_a_code() {
+        let busy = PostgresFault::Busy { data_dir: "/d".into(), waited: std::time::Duration::ZERO };
+        assert_eq!(of_postgres(&busy).exit, Exit::RetryLater);
+        let silent = PostgresFault::Silent(sqlx::Error::PoolTimedOut);
+        let told = of_postgres(&silent);
+        assert_eq!(told.exit, Exit::Unreachable);
+        assert!(told.message.starts_with("the private Postgres did not answer: "), "{told:?}");
+        assert_eq!(of_postgres(&PostgresFault::Interrupted).exit, Exit::Failed);
+    }
+}

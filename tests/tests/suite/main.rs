@@ -14,6 +14,7 @@ mod api;
 mod architecture;
 mod cache;
 mod chaos;
+mod cli;
 mod disk_full;
 mod first_minute;
 mod log;

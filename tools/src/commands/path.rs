@@ -5,7 +5,7 @@ use serde_json::json;
 use weir_actor::ActorPath;
 
 use crate::context::Context;
-use crate::exit::{Exit, Failure};
+use crate::exit::{EndsWith as _, Exit, Failure};
 use crate::output::{print, print_json};
 
 #[derive(Debug, Subcommand)]
@@ -23,7 +23,7 @@ pub(crate) struct ParseArgs {
 
 pub(crate) fn run(context: &Context, command: &PathCommand) -> Result<Exit, Failure> {
     let PathCommand::Parse(ParseArgs { input }) = command;
-    let path: ActorPath = input.parse()?;
+    let path: ActorPath = input.parse().ends_with(Exit::Usage)?;
     let canonical = path.to_canonical();
     if context.output.json {
         print_json(&json!({ "canonical": canonical }))?;

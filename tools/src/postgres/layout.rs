@@ -176,7 +176,7 @@ fn make_way(dir: &Path) -> io::Result<()> {
     }
 }
 
-fn chown_all(path: &Path, account: &Account) -> io::Result<()> {
+pub(super) fn chown_all(path: &Path, account: &Account) -> io::Result<()> {
     lchown(path, Some(account.uid), Some(account.gid))?;
     if fs::symlink_metadata(path)?.is_dir() {
         for entry in fs::read_dir(path)? {

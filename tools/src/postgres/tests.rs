@@ -334,3 +334,96 @@ fn a_supervised_cluster_heals_until_it_is_told_to_stop() {
     main.join().unwrap();
     assert!(!process::is_alive(healed.unwrap().pid));
 }
+
+#[test]
+fn a_start_that_is_called_off_leaves_nothing_running_and_can_be_tried_again() {
+    let dir = open_dir();
+    let mut cluster = start(dir.path());
+    kill_9(cluster.pid().unwrap());
+    await_that("the postmaster is dead", || !cluster.is_running());
+    assert!(matches!(cluster.supervise(&|| true), Err(PostgresFault::Interrupted)));
+    assert_eq!(cluster.pid(), None);
+    assert!(PidFile::of_living(&cluster.layout.pgdata).is_none());
+    let Restarted::Yes { after, .. } = cluster.supervise(&|| false).unwrap() else {
+        panic!("nothing was started")
+    };
+    assert_eq!(after, "an earlier start failed");
+    assert_eq!(ask(&cluster, "SELECT 'again'"), "again");
+}
+
+/// As when a volume is moved to a machine where that number is nobody's.
+#[test]
+fn a_cluster_of_an_account_unknown_here_is_taken_over_whole() {
+    if !rustix::process::geteuid().is_root() {
+        return;
+    }
+    let dir = open_dir();
+    let cluster = start(dir.path());
+    let (pgdata, uid) = (cluster.layout.pgdata.clone(), cluster.layout.account.uid);
+    cluster.stop();
+    let account = Layout::prepare(dir.path()).unwrap().account;
+    let nobody = account::Account { uid: 54_321, gid: 54_321, ..account };
+    layout::chown_all(&pgdata, &nobody).unwrap();
+    let cluster = start(dir.path());
+    assert_eq!(ask(&cluster, "SELECT 'ours'"), "ours");
+    for path in [pgdata.clone(), pgdata.join("PG_VERSION"), pgdata.join("base")] {
+        assert_eq!(fs::metadata(&path).unwrap().uid(), uid, "{}", path.display());
+    }
+}
+
+#[test]
+fn what_is_no_cluster_is_not_started_over() {
+    let dir = open_dir();
+    let layout = Layout::prepare(dir.path()).unwrap();
+    layout.make_private(&layout.pgdata).unwrap();
+    let refused = Cluster::start(options(dir.path())).unwrap_err();
+    assert!(
+        matches!(&refused, PostgresFault::Io { doing: "read the version in", .. }),
+        "{refused}"
+    );
+    layout.write(&layout.pgdata.join("PG_VERSION"), "seventeen\n").unwrap();
+    let refused = chain(&Cluster::start(options(dir.path())).unwrap_err());
+    assert!(refused.ends_with("PG_VERSION`: it says `seventeen`"), "{refused}");
+    let file = dir.path().join("file");
+    fs::write(&file, "").unwrap();
+    let refused = Cluster::start(options(&file.join("data"))).unwrap_err();
+    assert!(
+        matches!(&refused, PostgresFault::Io { doing: "make the data directory", .. }),
+        "{refused}"
+    );
+    fs::create_dir(dir.path().join("other")).unwrap();
+    fs::create_dir(dir.path().join("other/owner.lock")).unwrap();
+    let refused = Cluster::start(options(&dir.path().join("other"))).unwrap_err();
+    assert!(matches!(&refused, PostgresFault::Io { doing: "open the lock file", .. }), "{refused}");
+}
+
+/// A folder with programs that say they are of this version.
+fn server_of(folder: &Path, major: u32) -> std::path::PathBuf {
+    let bin = folder.join(major.to_string()).join("bin");
+    fs::create_dir_all(&bin).unwrap();
+    for program in ["initdb", "postgres"] {
+        let path = bin.join(program);
+        fs::write(&path, format!("#!/bin/sh\necho 'postgres (PostgreSQL) {major}.1'\n")).unwrap();
+        fs::set_permissions(&path, Permissions::from_mode(0o755)).unwrap();
+    }
+    bin
+}
+
+#[test]
+fn of_several_servers_the_one_that_made_the_cluster_is_taken_and_none_that_is_too_old() {
+    let dir = open_dir();
+    let layout = Layout::prepare(&dir.path().join("data")).unwrap();
+    let [newest, older, ancient] = [17, 15, 12].map(|major| server_of(dir.path(), major));
+    let places = Places { families: vec![(dir.path().to_owned(), "", "bin")], ..Places::default() };
+    let find = |stored| binaries::find(None, &places, &layout, stored);
+    assert_eq!(find(None).unwrap().bindir, newest);
+    assert_eq!(find(Some(15)).unwrap().bindir, older);
+    let PostgresFault::WrongMajor { stored: 16, found: 17, .. } = find(Some(16)).unwrap_err()
+    else {
+        panic!("a server of another version was taken")
+    };
+    let PostgresFault::TooOld { bindir, found: 12, .. } = find(Some(12)).unwrap_err() else {
+        panic!("a server that is too old was taken")
+    };
+    assert_eq!(bindir, ancient);
+}

@@ -5,10 +5,14 @@ use std::path::PathBuf;
 use super::edit::{Edit, Place};
 use crate::environment;
 
+const CONFIG_FILE: &str = "GOENV";
+/// Named for the file, it stands for none.
+const NOTHING: &str = "off";
+
 pub(super) fn path() -> Option<PathBuf> {
     let set = |name: &str| environment::var(name).filter(|value| !value.is_empty());
-    if let Some(named) = set("GOENV") {
-        return (named != "off").then(|| PathBuf::from(named));
+    if let Some(named) = set(CONFIG_FILE).filter(|named| named != NOTHING) {
+        return Some(PathBuf::from(named));
     }
     let folder = set("XDG_CONFIG_HOME").map(PathBuf::from);
     let folder = folder.or_else(|| Some(PathBuf::from(set("HOME")?).join(".config")));
@@ -22,6 +26,9 @@ pub(super) fn edit(base: &str) -> Edit {
 }
 
 pub(super) fn objection(_without: &str, _with: &str) -> Option<String> {
+    if environment::var(CONFIG_FILE).is_some_and(|named| named == NOTHING) {
+        return Some(format!("{CONFIG_FILE} is {NOTHING}, so go reads no file"));
+    }
     let set = environment::is_set("GOPROXY");
     set.then(|| "GOPROXY is set in the environment and goes before it".to_owned())
 }
