@@ -1,7 +1,9 @@
 //! HTML: the tree that a browser would build, walked once, by allow-list.
 
 mod attributes;
+mod entities;
 mod guard;
+mod leaps;
 mod roles;
 mod tags;
 mod tree;

@@ -33,6 +33,25 @@ impl Looks {
     }
 }
 
+/// Whether anybody asks for an attribute of this name: this filter, or the standard.
+pub(super) fn is_read(name: &str) -> bool {
+    const READ: [&str; 12] = [
+        "class",
+        "style",
+        "href",
+        "alt",
+        "hidden",
+        "face",
+        "itemtype",
+        "lang",
+        "data-lang",
+        "data-language",
+        "type",
+        "encoding",
+    ];
+    READ.iter().any(|read| read.eq_ignore_ascii_case(name))
+}
+
 /// Reads what the attributes say.
 pub(super) fn look(attributes: &[Attribute]) -> Looks {
     let mut looks = Looks::default();
@@ -63,125 +82,195 @@ pub(super) fn value<'a>(attributes: &'a [Attribute], name: &str) -> Option<&'a s
     attributes.iter().find(|attribute| *attribute.name.local == *name).map(|found| &*found.value)
 }
 
-fn look_at_class(class: &str, looks: &mut Looks) {
-    const MAX_CLASS_BYTES: usize = 40;
-    if MAX_CLASS_BYTES < class.len() {
-        return;
+/// What a class says of an element.
+#[derive(Debug, Clone, Copy)]
+enum Said {
+    Code(Likeness),
+    Gutter,
+    Hidden,
+}
+
+/// Classes in lower case, and what they say.
+const CLASSES: [(Said, &[&str]); 5] = [
+    (
+        Said::Code(Likeness::Strong),
+        &[
+            "codehilite",
+            "sourcecode",
+            "hljs",
+            "prism",
+            "prism-code",
+            "code-toolbar",
+            "codeblock",
+            "code-block",
+            "code_block",
+            "codebox",
+            "code-box",
+            "syntaxhighlighter",
+            "highlighttable",
+            "highlight-table",
+            "rouge-table",
+            "rouge-code",
+            "monaco-editor",
+            "ace_editor",
+            "ace_line",
+            "ace_content",
+            "cm-editor",
+            "cm-content",
+            "cm-line",
+            "view-line",
+            "view-lines",
+            "blob-code",
+            "blob-code-inner",
+            "js-file-line",
+            "code-wrapper",
+            "codewrapper",
+            "code-snippet",
+            "codesnippet",
+            "code-example",
+            "chroma",
+            "shiki",
+            "torchlight",
+            "gist-data",
+            "mw-highlight",
+            "example-wrap",
+            "item-decl",
+            "doctest",
+            "codelisting",
+            "code-listing",
+            "sourceline",
+            "console-code",
+            "literal-block",
+            "code-container",
+            "snippet-code",
+            "syntax-highlight",
+            "w3-code",
+            "enlighter",
+            "enlighterjsraw",
+            "wp-block-code",
+            "wp-block-preformatted",
+            "brush:",
+        ],
+    ),
+    (
+        Said::Code(Likeness::Weak),
+        &[
+            "highlight",
+            "code",
+            "syntax",
+            "codetext",
+            "monospace",
+            "mono",
+            "font-mono",
+            "snippet",
+            "listing",
+            "source",
+            "src",
+            "terminal",
+            "console",
+            "shell",
+            "output",
+            "programlisting",
+            "example-code",
+            "literal",
+            "pre",
+            "example",
+            "sample",
+        ],
+    ),
+    (
+        Said::Code(Likeness::Signature),
+        &["sig", "code-header", "member-signature", "method-signature", "signature"],
+    ),
+    (
+        Said::Gutter,
+        &[
+            "linenos",
+            "lineno",
+            "linenumber",
+            "line-number",
+            "line-numbers-rows",
+            "linenodiv",
+            "gutter",
+            "rouge-gutter",
+            "ace_gutter",
+            "cm-gutters",
+            "codemirror-gutters",
+            "blob-num",
+            "copybtn",
+            "copy-btn",
+            "copy-button",
+            "btn-copy",
+            "copy-code-button",
+            "headerlink",
+            "line-numbers-wrapper",
+            "src-line-numbers",
+        ],
+    ),
+    (Said::Hidden, &["d-none", "display-none", "is-hidden"]),
+];
+const MAX_CLASS_BYTES: usize = 40;
+
+/// For each length, the letters that classes begin with which are that long: a bit for each.
+static BEGINNINGS: [u32; MAX_CLASS_BYTES + 1] = {
+    let mut beginnings = [0; MAX_CLASS_BYTES + 1];
+    let mut group = 0;
+    while group < CLASSES.len() {
+        let classes = CLASSES[group].1;
+        let mut class = 0;
+        while class < classes.len() {
+            let name = classes[class].as_bytes();
+            beginnings[name.len()] |= 1 << letter(name[0]);
+            class += 1;
+        }
+        group += 1;
     }
-    let lower;
-    let class = if class.bytes().any(|byte| byte.is_ascii_uppercase()) {
-        lower = class.to_ascii_lowercase();
-        lower.as_str()
-    } else {
-        class
+    beginnings
+};
+
+/// The same for a letter in both cases.
+const fn letter(byte: u8) -> u8 {
+    byte & 31
+}
+
+fn look_at_class(class: &str, looks: &mut Looks) {
+    match said(class) {
+        Some(Said::Code(likeness)) => looks.code = looks.code.max(likeness),
+        Some(Said::Gutter) => looks.gutter = true,
+        Some(Said::Hidden) => looks.hidden = true,
+        None => {}
+    }
+}
+
+/// What a class says, if it is known: most are not, and pages are full of them.
+fn said(class: &str) -> Option<Said> {
+    const HIGHLIGHTERS: [&str; 5] =
+        ["crayon-", "codemirror", "highlight-source-", "hljs-", "syntaxhighlighter"];
+    let first = class.bytes().next()?;
+    let beginnings = BEGINNINGS.get(class.len())?;
+    if beginnings >> letter(first) & 1 == 1 {
+        let is_class = |known: &&str| known.eq_ignore_ascii_case(class);
+        let known = CLASSES.iter().find(|(_, classes)| classes.iter().any(|it| is_class(&it)));
+        if let Some((said, _)) = known {
+            return Some(*said);
+        }
+    }
+    if !matches!(first.to_ascii_lowercase(), b'c' | b'h' | b's' | b'l') {
+        return None;
+    }
+    let behind = |prefix: &str| {
+        let begin = class.get(..prefix.len())?;
+        begin.eq_ignore_ascii_case(prefix).then(|| class.get(prefix.len()..).unwrap_or_default())
     };
-    let likeness = match class {
-        "codehilite"
-        | "sourcecode"
-        | "hljs"
-        | "prism"
-        | "prism-code"
-        | "code-toolbar"
-        | "codeblock"
-        | "code-block"
-        | "code_block"
-        | "codebox"
-        | "code-box"
-        | "syntaxhighlighter"
-        | "highlighttable"
-        | "highlight-table"
-        | "rouge-table"
-        | "rouge-code"
-        | "monaco-editor"
-        | "ace_editor"
-        | "ace_line"
-        | "ace_content"
-        | "cm-editor"
-        | "cm-content"
-        | "cm-line"
-        | "view-line"
-        | "view-lines"
-        | "blob-code"
-        | "blob-code-inner"
-        | "js-file-line"
-        | "code-wrapper"
-        | "codewrapper"
-        | "code-snippet"
-        | "codesnippet"
-        | "code-example"
-        | "chroma"
-        | "shiki"
-        | "torchlight"
-        | "gist-data"
-        | "mw-highlight"
-        | "example-wrap"
-        | "item-decl"
-        | "doctest"
-        | "codelisting"
-        | "code-listing"
-        | "sourceline"
-        | "console-code"
-        | "literal-block"
-        | "code-container"
-        | "snippet-code"
-        | "syntax-highlight"
-        | "w3-code"
-        | "enlighter"
-        | "enlighterjsraw"
-        | "wp-block-code"
-        | "wp-block-preformatted"
-        | "brush:" => Likeness::Strong,
-        "highlight" | "code" | "syntax" | "codetext" | "monospace" | "mono" | "font-mono"
-        | "snippet" | "listing" | "source" | "src" | "terminal" | "console" | "shell"
-        | "output" | "programlisting" | "example-code" | "literal" | "pre" | "example"
-        | "sample" => Likeness::Weak,
-        "sig" | "code-header" | "member-signature" | "method-signature" | "signature" => {
-            Likeness::Signature
-        }
-        "linenos"
-        | "lineno"
-        | "linenumber"
-        | "line-number"
-        | "line-numbers-rows"
-        | "linenodiv"
-        | "gutter"
-        | "rouge-gutter"
-        | "ace_gutter"
-        | "cm-gutters"
-        | "codemirror-gutters"
-        | "blob-num"
-        | "copybtn"
-        | "copy-btn"
-        | "copy-button"
-        | "btn-copy"
-        | "copy-code-button"
-        | "headerlink"
-        | "line-numbers-wrapper"
-        | "src-line-numbers" => {
-            looks.gutter = true;
-            return;
-        }
-        "d-none" | "display-none" | "is-hidden" => {
-            looks.hidden = true;
-            return;
-        }
-        _ if ["crayon-", "codemirror", "highlight-source-", "hljs-", "syntaxhighlighter"]
-            .iter()
-            .any(|prefix| class.starts_with(prefix)) =>
-        {
-            Likeness::Strong
-        }
-        _ if ["language-", "lang-"].iter().any(|prefix| {
-            class.strip_prefix(prefix).is_some_and(|name| {
+    let is_highlighters = HIGHLIGHTERS.iter().any(|prefix| behind(prefix).is_some());
+    let names_language = || {
+        ["language-", "lang-"].iter().any(|prefix| {
+            behind(prefix).is_some_and(|name| {
                 2 < name.len() && crate::web::filter::language::named(name).is_some()
             })
-        }) =>
-        {
-            Likeness::Strong
-        }
-        _ => return,
+        })
     };
-    looks.code = looks.code.max(likeness);
+    (is_highlighters || names_language()).then_some(Said::Code(Likeness::Strong))
 }
 
 fn look_at_style(style: &str, looks: &mut Looks) {

@@ -11,10 +11,10 @@ use html5ever::{
 };
 
 use super::{
-    Syntax, attributes,
+    Syntax, attributes, leaps,
     roles::{Role, role_of_html},
-    tags::{self, Counting},
-    tree::{Id, Sink, Tree},
+    tags::Counting,
+    tree::{Handle, Sink, Tree},
 };
 use crate::web::filter::tally::Tally;
 
@@ -25,7 +25,7 @@ const MIN_NODES: usize = 20_000;
 
 /// Builds the tree of a page.
 pub(super) fn parse(text: &str, syntax: Syntax, tally: &mut Tally) -> Tree {
-    parse_fed(text, syntax, tally, tags::feed)
+    parse_fed(text, syntax, tally, leaps::feed)
 }
 
 fn parse_fed(
@@ -44,6 +44,7 @@ fn parse_fed(
         dropped: Cell::new(false),
         full: Cell::new(false),
         n_tokens: Cell::new(0),
+        raw: Cell::new(false),
     };
     let tokenizer = Tokenizer::new(guard, TokenizerOpts::default());
     if feed(&tokenizer, text) {
@@ -61,7 +62,7 @@ fn parse_fed(
 }
 
 struct Guard {
-    builder: TreeBuilder<Id, Sink>,
+    builder: TreeBuilder<Handle, Sink>,
     syntax: Syntax,
     max_nodes: usize,
     /// Start tags that were left out because they were too deep, and whose end tags are to come.
@@ -71,6 +72,8 @@ struct Guard {
     dropped: Cell<bool>,
     full: Cell<bool>,
     n_tokens: Cell<usize>,
+    /// The element that is open is read as characters.
+    raw: Cell<bool>,
 }
 
 /// What becomes of a token.
@@ -156,20 +159,31 @@ impl Counting for Guard {
     fn n_tokens(&self) -> usize {
         self.n_tokens.get()
     }
+
+    fn is_raw(&self) -> bool {
+        self.raw.get()
+    }
 }
 
 impl TokenSink for Guard {
-    type Handle = Id;
+    type Handle = Handle;
 
-    fn process_token(&self, token: Token, line: u64) -> TokenSinkResult<Id> {
+    fn process_token(&self, token: Token, line: u64) -> TokenSinkResult<Handle> {
         if !matches!(token, Token::ParseError(_)) {
             self.n_tokens.set(self.n_tokens.get() + 1);
         }
-        match self.judge(&token) {
+        if matches!(&token, Token::TagToken(tag) if tag.kind == TagKind::EndTag) {
+            self.raw.set(false);
+        }
+        let state = match self.judge(&token) {
             Fate::Pass => self.builder.process_token(token, line),
             Fate::Leave => TokenSinkResult::Continue,
             Fate::Blank => self.builder.process_token(Token::CharacterTokens("\n".into()), line),
+        };
+        if matches!(state, TokenSinkResult::RawData(_) | TokenSinkResult::Plaintext) {
+            self.raw.set(true);
         }
+        state
     }
 
     fn end(&self) {

@@ -1,8 +1,6 @@
 //! What each element is to the filter.
 
-use std::{collections::HashMap, sync::LazyLock};
-
-use html5ever::{LocalName, QualName, ns};
+use html5ever::{LocalName, QualName, local_name, ns};
 
 use crate::web::filter::document::{Container, Inline};
 
@@ -41,137 +39,128 @@ impl Role {
     }
 }
 
-static ROLES: LazyLock<HashMap<LocalName, Role>> = LazyLock::new(|| {
-    let groups: &[(Role, &[&str])] = &[
-        (
-            Role::Block,
-            &[
-                "html",
-                "body",
-                "div",
-                "section",
-                "article",
-                "main",
-                "header",
-                "footer",
-                "nav",
-                "aside",
-                "address",
-                "center",
-                "fieldset",
-                "legend",
-                "figure",
-                "figcaption",
-                "details",
-                "summary",
-                "hgroup",
-                "search",
-                "form",
-                "dialog",
-                "tbody",
-                "thead",
-                "tfoot",
-                "optgroup",
-                "frameset",
-                "marquee",
-                "slot",
-            ],
-        ),
-        (Role::Heading(1), &["h1"]),
-        (Role::Heading(2), &["h2"]),
-        (Role::Heading(3), &["h3"]),
-        (Role::Heading(4), &["h4"]),
-        (Role::Heading(5), &["h5"]),
-        (Role::Heading(6), &["h6"]),
-        (Role::Paragraph, &["p"]),
-        (Role::Holds(Container::List { ordered: false }), &["ul", "menu", "dir"]),
-        (Role::Holds(Container::List { ordered: true }), &["ol"]),
-        (Role::Holds(Container::Item), &["li"]),
-        (Role::Holds(Container::Quote), &["blockquote"]),
-        (Role::Holds(Container::Definitions), &["dl"]),
-        (Role::Holds(Container::Term), &["dt"]),
-        (Role::Holds(Container::Definition), &["dd"]),
-        (Role::Holds(Container::Table), &["table"]),
-        (Role::Holds(Container::Caption), &["caption"]),
-        (Role::Holds(Container::Row), &["tr"]),
-        (Role::Holds(Container::Cell { heading: false }), &["td"]),
-        (Role::Holds(Container::Cell { heading: true }), &["th"]),
-        (Role::Link, &["a"]),
-        (Role::Inline(Inline::Strong), &["b", "strong"]),
-        (Role::Inline(Inline::Emphasis), &["i", "em", "cite", "dfn"]),
-        (Role::Inline(Inline::Deleted), &["s", "del", "strike"]),
-        (Role::Inline(Inline::Sub), &["sub"]),
-        (Role::Inline(Inline::Sup), &["sup"]),
-        (Role::Break, &["br"]),
-        (Role::Rule, &["hr"]),
-        (
-            Role::Void,
-            &[
-                "wbr", "col", "meta", "link", "base", "input", "area", "param", "source", "track",
-                "embed", "frame",
-            ],
-        ),
-        (Role::Image, &["img"]),
-        (
-            Role::Code,
-            &[
-                "pre",
-                "xmp",
-                "listing",
-                "plaintext",
-                "textarea",
-                "programlisting",
-                "screen",
-                "literallayout",
-                "synopsis",
-                "funcsynopsis",
-                "cmdsynopsis",
-                "codeblock",
-                "sourcecode",
-                "artwork",
-            ],
-        ),
-        (Role::Span, &["code", "samp", "kbd", "tt", "literal", "userinput", "computeroutput"]),
-        (
-            Role::Unseen,
-            &[
-                "script",
-                "style",
-                "template",
-                "noscript",
-                "iframe",
-                "object",
-                "applet",
-                "select",
-                "datalist",
-                "canvas",
-                "audio",
-                "video",
-                "head",
-                "colgroup",
-                "map",
-                "noembed",
-                "noframes",
-                "svg",
-                "annotation",
-                "annotation-xml",
-                "portal",
-                "fencedframe",
-                "selectedcontent",
-                "rp",
-            ],
-        ),
-        (Role::Title, &["title"]),
-    ];
-    let pairs = groups
-        .iter()
-        .flat_map(|(role, names)| names.iter().map(move |name| (LocalName::from(*name), *role)));
-    pairs.collect()
-});
-
 /// The role of an element of HTML.
 pub(super) fn role_of_html(name: &LocalName) -> Role {
-    ROLES.get(name).copied().unwrap_or(Role::Unmarked)
+    match *name {
+        local_name!("html")
+        | local_name!("body")
+        | local_name!("div")
+        | local_name!("section")
+        | local_name!("article")
+        | local_name!("main")
+        | local_name!("header")
+        | local_name!("footer")
+        | local_name!("nav")
+        | local_name!("aside")
+        | local_name!("address")
+        | local_name!("center")
+        | local_name!("fieldset")
+        | local_name!("legend")
+        | local_name!("figure")
+        | local_name!("figcaption")
+        | local_name!("details")
+        | local_name!("summary")
+        | local_name!("hgroup")
+        | local_name!("search")
+        | local_name!("form")
+        | local_name!("dialog")
+        | local_name!("tbody")
+        | local_name!("thead")
+        | local_name!("tfoot")
+        | local_name!("optgroup")
+        | local_name!("frameset")
+        | local_name!("marquee")
+        | local_name!("slot") => Role::Block,
+        local_name!("h1") => Role::Heading(1),
+        local_name!("h2") => Role::Heading(2),
+        local_name!("h3") => Role::Heading(3),
+        local_name!("h4") => Role::Heading(4),
+        local_name!("h5") => Role::Heading(5),
+        local_name!("h6") => Role::Heading(6),
+        local_name!("p") => Role::Paragraph,
+        local_name!("ul") | local_name!("menu") | local_name!("dir") => {
+            Role::Holds(Container::List { ordered: false })
+        }
+        local_name!("ol") => Role::Holds(Container::List { ordered: true }),
+        local_name!("li") => Role::Holds(Container::Item),
+        local_name!("blockquote") => Role::Holds(Container::Quote),
+        local_name!("dl") => Role::Holds(Container::Definitions),
+        local_name!("dt") => Role::Holds(Container::Term),
+        local_name!("dd") => Role::Holds(Container::Definition),
+        local_name!("table") => Role::Holds(Container::Table),
+        local_name!("caption") => Role::Holds(Container::Caption),
+        local_name!("tr") => Role::Holds(Container::Row),
+        local_name!("td") => Role::Holds(Container::Cell { heading: false }),
+        local_name!("th") => Role::Holds(Container::Cell { heading: true }),
+        local_name!("a") => Role::Link,
+        local_name!("b") | local_name!("strong") => Role::Inline(Inline::Strong),
+        local_name!("i") | local_name!("em") | local_name!("cite") | local_name!("dfn") => {
+            Role::Inline(Inline::Emphasis)
+        }
+        local_name!("s") | local_name!("del") | local_name!("strike") => {
+            Role::Inline(Inline::Deleted)
+        }
+        local_name!("sub") => Role::Inline(Inline::Sub),
+        local_name!("sup") => Role::Inline(Inline::Sup),
+        local_name!("br") => Role::Break,
+        local_name!("hr") => Role::Rule,
+        local_name!("wbr")
+        | local_name!("col")
+        | local_name!("meta")
+        | local_name!("link")
+        | local_name!("base")
+        | local_name!("input")
+        | local_name!("area")
+        | local_name!("param")
+        | local_name!("source")
+        | local_name!("track")
+        | local_name!("embed")
+        | local_name!("frame") => Role::Void,
+        local_name!("img") => Role::Image,
+        local_name!("pre")
+        | local_name!("xmp")
+        | local_name!("listing")
+        | local_name!("plaintext")
+        | local_name!("textarea") => Role::Code,
+        local_name!("code") | local_name!("samp") | local_name!("kbd") | local_name!("tt") => {
+            Role::Span
+        }
+        local_name!("script")
+        | local_name!("style")
+        | local_name!("template")
+        | local_name!("noscript")
+        | local_name!("iframe")
+        | local_name!("object")
+        | local_name!("applet")
+        | local_name!("select")
+        | local_name!("datalist")
+        | local_name!("canvas")
+        | local_name!("audio")
+        | local_name!("video")
+        | local_name!("head")
+        | local_name!("colgroup")
+        | local_name!("map")
+        | local_name!("noembed")
+        | local_name!("noframes")
+        | local_name!("svg")
+        | local_name!("annotation")
+        | local_name!("annotation-xml")
+        | local_name!("selectedcontent")
+        | local_name!("rp") => Role::Unseen,
+        local_name!("title") => Role::Title,
+        _ => role_of_rare(name),
+    }
+}
+
+/// The role of an element that is none of HTML, or hardly one.
+fn role_of_rare(name: &str) -> Role {
+    match name {
+        "programlisting" | "screen" | "literallayout" | "synopsis" | "funcsynopsis"
+        | "cmdsynopsis" | "codeblock" | "sourcecode" | "artwork" => Role::Code,
+        "literal" | "userinput" | "computeroutput" => Role::Span,
+        "portal" | "fencedframe" => Role::Unseen,
+        _ => Role::Unmarked,
+    }
 }
 
 /// The role of an element.

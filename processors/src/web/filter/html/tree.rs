@@ -2,11 +2,11 @@
 
 use std::{
     borrow::Cow,
-    cell::{Cell, Ref, RefCell},
+    cell::{Cell, RefCell},
 };
 
 use html5ever::{
-    Attribute, QualName,
+    Attribute, ExpandedName, LocalName, Namespace, QualName,
     interface::{ElementFlags, NodeOrText, QuirksMode, TreeSink},
     local_name, ns,
     tendril::StrTendril,
@@ -22,6 +22,14 @@ use super::{
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Id(u32);
 
+/// A node, for the parser: it asks for the name of an element again and again.
+#[derive(Debug, Clone)]
+pub(super) struct Handle {
+    id: Id,
+    space: Namespace,
+    name: LocalName,
+}
+
 /// The document itself.
 pub(super) const ROOT: Id = Id(0);
 const NONE: u32 = u32::MAX;
@@ -30,7 +38,7 @@ const NONE: u32 = u32::MAX;
 pub(super) enum Data {
     Document,
     Element {
-        name: QualName,
+        name: LocalName,
         attributes: Vec<Attribute>,
         role: Role,
         /// What its attributes say.
@@ -136,12 +144,12 @@ impl Sink {
     }
 
     /// An end tag of this name went by: what it closes is not the deepest any more.
-    pub(super) fn closed(&self, name: &html5ever::LocalName) {
+    pub(super) fn closed(&self, name: &LocalName) {
         let nodes = self.nodes.borrow();
         let mut at = self.deepest.get();
         while let Some(node) = nodes.get(at as usize) {
             if let Data::Element { name: open, .. } = &node.data
-                && open.local == *name
+                && open == name
             {
                 self.deepest.set(if node.parent == NONE { 0 } else { node.parent });
                 return;
@@ -157,8 +165,18 @@ impl Sink {
         Id(id)
     }
 
+    fn push_nothing(&self) -> Handle {
+        Handle::without_name(self.push(Data::Nothing))
+    }
+
     fn is(&self, id: Id, test: impl FnOnce(&Data) -> bool) -> bool {
         self.nodes.borrow().get(id.0 as usize).is_some_and(|node| test(&node.data))
+    }
+}
+
+impl Handle {
+    const fn without_name(id: Id) -> Self {
+        Self { id, space: ns!(), name: local_name!("") }
     }
 }
 
@@ -206,24 +224,24 @@ fn attach(nodes: &mut [Node], id: u32, parent: u32, next: u32) {
 }
 
 /// Puts text there, or adds it to the text that is there.
-fn attach_text(nodes: &mut Vec<Node>, text: &StrTendril, parent: u32, next: u32) {
+fn attach_text(nodes: &mut Vec<Node>, text: StrTendril, parent: u32, next: u32) {
     let before = match nodes.get(next as usize) {
         Some(after) => after.previous,
         None => nodes.get(parent as usize).map_or(NONE, |above| above.last),
     };
     if let Some(Node { data: Data::Text(there), .. }) = nodes.get_mut(before as usize) {
-        there.push_tendril(text);
+        there.push_tendril(&text);
         return;
     }
     let id = u32::try_from(nodes.len()).unwrap_or(NONE);
-    nodes.push(Node::new(Data::Text(text.clone())));
+    nodes.push(Node::new(Data::Text(text)));
     attach(nodes, id, parent, next);
 }
 
 impl TreeSink for Sink {
-    type Handle = Id;
+    type Handle = Handle;
     type Output = Tree;
-    type ElemName<'a> = Ref<'a, QualName>;
+    type ElemName<'a> = ExpandedName<'a>;
 
     fn finish(self) -> Tree {
         Tree { nodes: self.nodes.into_inner() }
@@ -231,50 +249,56 @@ impl TreeSink for Sink {
 
     fn parse_error(&self, _: Cow<'static, str>) {}
 
-    fn get_document(&self) -> Id {
-        ROOT
+    fn get_document(&self) -> Handle {
+        Handle::without_name(ROOT)
     }
 
-    fn elem_name<'a>(&'a self, target: &'a Id) -> Ref<'a, QualName> {
-        static NOTHING: std::sync::LazyLock<QualName> =
-            std::sync::LazyLock::new(|| QualName::new(None, ns!(), local_name!("")));
-        Ref::map(self.nodes.borrow(), |nodes| match nodes.get(target.0 as usize) {
-            Some(Node { data: Data::Element { name, .. }, .. }) => name,
-            // The parser asks for names of elements only.
-            _ => &NOTHING,
-        })
+    fn elem_name<'a>(&'a self, target: &'a Handle) -> ExpandedName<'a> {
+        ExpandedName { ns: &target.space, local: &target.name }
     }
 
-    fn create_element(&self, name: QualName, attributes: Vec<Attribute>, _: ElementFlags) -> Id {
+    fn create_element(
+        &self,
+        name: QualName,
+        attributes: Vec<Attribute>,
+        _: ElementFlags,
+    ) -> Handle {
         let (role, looks) = (role_of(&name), attributes::look(&attributes));
-        self.push(Data::Element { name, attributes, role, looks })
+        let QualName { ns: space, local: name, .. } = name;
+        let id = self.push(Data::Element { name: name.clone(), attributes, role, looks });
+        Handle { id, space, name }
     }
 
-    fn create_comment(&self, _: StrTendril) -> Id {
-        self.push(Data::Nothing)
+    fn create_comment(&self, _: StrTendril) -> Handle {
+        self.push_nothing()
     }
 
-    fn create_pi(&self, _: StrTendril, _: StrTendril) -> Id {
-        self.push(Data::Nothing)
+    fn create_pi(&self, _: StrTendril, _: StrTendril) -> Handle {
+        self.push_nothing()
     }
 
-    fn append(&self, parent: &Id, child: NodeOrText<Id>) {
+    fn append(&self, parent: &Handle, child: NodeOrText<Handle>) {
         let mut nodes = self.nodes.borrow_mut();
         match child {
-            NodeOrText::AppendNode(id) => {
-                attach(&mut nodes, id.0, parent.0, NONE);
+            NodeOrText::AppendNode(Handle { id, .. }) => {
+                attach(&mut nodes, id.0, parent.id.0, NONE);
                 self.deepest.set(id.0);
             }
             NodeOrText::AppendText(text) => {
-                attach_text(&mut nodes, &text, parent.0, NONE);
-                self.deepest.set(parent.0);
+                attach_text(&mut nodes, text, parent.id.0, NONE);
+                self.deepest.set(parent.id.0);
             }
         }
     }
 
-    fn append_based_on_parent_node(&self, element: &Id, previous: &Id, child: NodeOrText<Id>) {
+    fn append_based_on_parent_node(
+        &self,
+        element: &Handle,
+        previous: &Handle,
+        child: NodeOrText<Handle>,
+    ) {
         let placed =
-            self.nodes.borrow().get(element.0 as usize).is_some_and(|node| node.parent != NONE);
+            self.nodes.borrow().get(element.id.0 as usize).is_some_and(|node| node.parent != NONE);
         if placed {
             self.append_before_sibling(element, child);
         } else {
@@ -284,36 +308,36 @@ impl TreeSink for Sink {
 
     fn append_doctype_to_document(&self, _: StrTendril, _: StrTendril, _: StrTendril) {}
 
-    fn get_template_contents(&self, target: &Id) -> Id {
+    fn get_template_contents(&self, target: &Handle) -> Handle {
         // A template is dropped with all that is in it, so that it needs no document of its own.
-        *target
+        target.clone()
     }
 
-    fn same_node(&self, x: &Id, y: &Id) -> bool {
-        x == y
+    fn same_node(&self, x: &Handle, y: &Handle) -> bool {
+        x.id == y.id
     }
 
     fn set_quirks_mode(&self, _: QuirksMode) {}
 
-    fn append_before_sibling(&self, sibling: &Id, child: NodeOrText<Id>) {
+    fn append_before_sibling(&self, sibling: &Handle, child: NodeOrText<Handle>) {
         let mut nodes = self.nodes.borrow_mut();
-        let parent = nodes.get(sibling.0 as usize).map_or(NONE, |node| node.parent);
+        let parent = nodes.get(sibling.id.0 as usize).map_or(NONE, |node| node.parent);
         match child {
-            NodeOrText::AppendNode(id) => {
+            NodeOrText::AppendNode(Handle { id, .. }) => {
                 detach(&mut nodes, id.0);
-                attach(&mut nodes, id.0, parent, sibling.0);
+                attach(&mut nodes, id.0, parent, sibling.id.0);
                 self.deepest.set(id.0);
             }
             NodeOrText::AppendText(text) => {
-                attach_text(&mut nodes, &text, parent, sibling.0);
+                attach_text(&mut nodes, text, parent, sibling.id.0);
             }
         }
     }
 
-    fn add_attrs_if_missing(&self, target: &Id, more: Vec<Attribute>) {
+    fn add_attrs_if_missing(&self, target: &Handle, more: Vec<Attribute>) {
         let mut nodes = self.nodes.borrow_mut();
         if let Some(Node { data: Data::Element { attributes, looks, .. }, .. }) =
-            nodes.get_mut(target.0 as usize)
+            nodes.get_mut(target.id.0 as usize)
         {
             let n_before = attributes.len();
             // `<body>` may come again and again, and each time bring others.
@@ -331,22 +355,22 @@ impl TreeSink for Sink {
         }
     }
 
-    fn remove_from_parent(&self, target: &Id) {
-        detach(&mut self.nodes.borrow_mut(), target.0);
+    fn remove_from_parent(&self, target: &Handle) {
+        detach(&mut self.nodes.borrow_mut(), target.id.0);
     }
 
-    fn reparent_children(&self, node: &Id, new_parent: &Id) {
+    fn reparent_children(&self, node: &Handle, new_parent: &Handle) {
         let mut nodes = self.nodes.borrow_mut();
-        while let Some(child) = nodes.get(node.0 as usize).and_then(|node| some(node.first)) {
+        while let Some(child) = nodes.get(node.id.0 as usize).and_then(|node| some(node.first)) {
             detach(&mut nodes, child.0);
-            attach(&mut nodes, child.0, new_parent.0, NONE);
+            attach(&mut nodes, child.0, new_parent.id.0, NONE);
         }
     }
 
-    fn is_mathml_annotation_xml_integration_point(&self, target: &Id) -> bool {
-        self.is(*target, |data| {
+    fn is_mathml_annotation_xml_integration_point(&self, target: &Handle) -> bool {
+        self.is(target.id, |data| {
             let Data::Element { name, attributes, .. } = data else { return false };
-            name.local == local_name!("annotation-xml")
+            *name == local_name!("annotation-xml")
                 && attributes.iter().any(|attribute| {
                     attribute.name.local == local_name!("encoding")
                         && (attribute.value.eq_ignore_ascii_case("text/html")

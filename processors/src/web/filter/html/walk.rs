@@ -3,7 +3,7 @@
 mod code;
 mod look;
 
-use html5ever::Attribute;
+use html5ever::{Attribute, local_name};
 use weir_events::web::content::ContentFilter;
 
 use super::{
@@ -155,7 +155,7 @@ impl Walker<'_> {
         looks: Looks,
     ) -> bool {
         let body = self.tree.parent(id).is_none_or(|parent| parent == ROOT)
-            || matches!(self.tree.data(id), Data::Element { name, .. } if &*name.local == "body");
+            || matches!(self.tree.data(id), Data::Element { name: local_name!("body"), .. });
         let caution = self.builder.caution;
         if !body && self.blank.is_none() {
             match looks.code {

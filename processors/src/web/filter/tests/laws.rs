@@ -183,7 +183,7 @@ const MARKDOWN: &[&str] = &[
     "|\n",
 ];
 
-const TEXT: &[&str] = &[
+pub(in crate::web::filter) const TEXT: &[&str] = &[
     "words ",
     "more words of prose. ",
     "\n",
