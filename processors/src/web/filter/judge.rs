@@ -49,6 +49,9 @@ pub(super) struct Removal {
 
 /// Finds code in the text of a leaf. In order, and apart from each other.
 pub(super) fn judge(text: &str, caution: Caution) -> Vec<Removal> {
+    if line::is_harmless(text) {
+        return Vec::new();
+    }
     let escaped = escaped::find(text, caution != Caution::Markdown);
     if !escaped.is_empty() {
         return escaped;

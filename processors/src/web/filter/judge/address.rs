@@ -6,6 +6,9 @@ const MAX_ADDRESS_BYTES: usize = 512;
 
 /// What may be kept of a link's address: no script, no data, and no query that carries code.
 pub(in crate::web::filter) fn address(href: &str) -> Option<String> {
+    if is_simple(href) {
+        return Some(href.to_owned());
+    }
     let href: String = href.chars().filter(|c| !c.is_whitespace() && !c.is_control()).collect();
     let scheme = href.split(['/', '?', '#']).next().and_then(|begin| begin.split_once(':'));
     if let Some((scheme, _)) = scheme
@@ -46,6 +49,18 @@ pub(in crate::web::filter) fn address(href: &str) -> Option<String> {
         kept.push_str(fragment);
     }
     (!kept.is_empty()).then_some(kept)
+}
+
+/// Whether nothing in an address has to be looked at, as in most.
+fn is_simple(href: &str) -> bool {
+    let rest = href.strip_prefix("https://").or_else(|| href.strip_prefix("http://"));
+    let is_plain = |byte: u8| {
+        byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~' | b'/' | b'#')
+    };
+    href.len() <= MAX_ADDRESS_BYTES
+        && !href.is_empty()
+        && !href.ends_with('#')
+        && rest.unwrap_or(href).bytes().all(is_plain)
 }
 
 fn split(text: &str, at: char) -> (&str, Option<&str>) {

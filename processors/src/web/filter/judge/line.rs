@@ -1,8 +1,10 @@
 //! The density score: how much a line looks like code rather than like a sentence.
 
+mod harmless;
 mod marks;
 mod normal;
 
+pub(super) use self::harmless::is_harmless;
 use super::{super::placeholder, words::is_small};
 
 /// What a line that cannot be anything but code scores.

@@ -20,22 +20,32 @@ const WORDS: [&str; 143] = [
 ];
 
 /// They as numbers, in order: every word of a page is looked up here.
-static SMALL: [u64; WORDS.len()] = sorted();
+static SMALL: Packed<{ WORDS.len() }> = Packed::of(WORDS);
 
-const fn sorted() -> [u64; WORDS.len()] {
-    let mut sorted = [0; WORDS.len()];
-    let mut n = 0;
-    while n < WORDS.len() {
-        let word = packed(WORDS[n].as_bytes());
-        let mut at = n;
-        while at > 0 && sorted[at - 1] > word {
-            sorted[at] = sorted[at - 1];
-            at -= 1;
+/// Words of at most eight bytes as numbers, in order.
+pub(super) struct Packed<const N: usize>([u64; N]);
+
+impl<const N: usize> Packed<N> {
+    pub(super) const fn of(words: [&str; N]) -> Self {
+        let mut sorted = [0; N];
+        let mut n = 0;
+        while n < N {
+            let word = packed(words[n].as_bytes());
+            let mut at = n;
+            while at > 0 && sorted[at - 1] > word {
+                sorted[at] = sorted[at - 1];
+                at -= 1;
+            }
+            sorted[at] = word;
+            n += 1;
         }
-        sorted[at] = word;
-        n += 1;
+        Self(sorted)
     }
-    sorted
+
+    /// Whether a word is among them. None if it is too long to be one.
+    pub(super) fn has(&self, word: &str) -> Option<bool> {
+        (word.len() <= MAX_BYTES).then(|| self.0.binary_search(&packed(word.as_bytes())).is_ok())
+    }
 }
 
 /// A word of at most eight bytes as a number, in lower case.
@@ -57,10 +67,7 @@ pub(super) fn is_small(word: &str) -> bool {
     if 1 < word.len() && word.bytes().all(|byte| byte.is_ascii_uppercase()) {
         return false;
     }
-    if word.len() > MAX_BYTES || word.ends_with('\0') {
-        return false;
-    }
-    SMALL.binary_search(&packed(word.as_bytes())).is_ok()
+    !word.ends_with('\0') && SMALL.has(word) == Some(true)
 }
 
 /// Whether a text is prose, whatever it is set in.

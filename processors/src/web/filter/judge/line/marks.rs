@@ -187,7 +187,7 @@ pub(super) fn keywords(line: &str) -> i32 {
 }
 
 /// Whether a word is written as the first one of a sentence: no statement begins like that.
-fn begins_sentence(word: &str) -> bool {
+pub(super) fn begins_sentence(word: &str) -> bool {
     let mut bytes = word.bytes();
     bytes.next().is_some_and(|byte| byte.is_ascii_uppercase())
         && bytes.next().is_none_or(|byte| byte.is_ascii_lowercase())
