@@ -160,8 +160,8 @@ fn tallied(
     Ok(Filtered { content, content_type, title, report: FilterReport::default(), truncated })
 }
 
-/// Filters until filtering again changes nothing: half a sentence may look like code, and so may
-/// two lines that stand in one heading or cell of Markdown.
+/// Filters until filtering again changes nothing: half a line may look like code, and so may two that
+/// stand in one heading or cell of Markdown.
 fn filter_text(
     text: &str,
     kind: Kind,
@@ -171,7 +171,7 @@ fn filter_text(
 ) -> Written {
     const MAX_ROUNDS: usize = 4;
     let mut written = pass(text, kind, wanted, max_size, tally);
-    if wanted.format != ContentFormat::Raw || !written.truncated && !written.joined {
+    if wanted.format != ContentFormat::Raw || written.settled {
         return written;
     }
     let content = &mut written.content;
@@ -194,8 +194,8 @@ struct Written {
     content: String,
     title: Option<String>,
     truncated: bool,
-    /// Text that stood apart may stand together now.
-    joined: bool,
+    /// It is known that another pass changes nothing.
+    settled: bool,
 }
 
 fn pass(
@@ -220,20 +220,30 @@ fn pass(
             }
             if wanted.format == ContentFormat::Raw {
                 let (content, truncated) = render::plain::cut(&filtered, max_size);
-                return Written { content, truncated, ..Written::default() };
+                return Written { content, truncated, settled: !truncated, title: None };
             }
             if kind == Kind::Json { json::document(&filtered) } else { plain::document(&filtered) }
         }
     };
     let title = title::of(&document, kind, wanted);
-    let joined = document.mended || kind == Kind::Markdown && joins_lines(&document);
     let (content, truncated) = match (wanted.format, kind) {
         (ContentFormat::Structured, _) => render::structured::write(&document, max_size),
         (ContentFormat::Summary, _) => render::summary::write(&document, max_size),
         (ContentFormat::Raw, Kind::Markdown) => render::markdown::write(&document, max_size),
-        (ContentFormat::Raw, _) => render::html::write(&document, max_size),
+        (ContentFormat::Raw, _) => render::html::write(&document, max_size, wanted),
     };
-    Written { content, title, truncated, joined }
+    // HTML is cut so that it reads as it is written.
+    let settled = !document.unsettled
+        && (kind != Kind::Markdown || !truncated && !document.mended && !joins_lines(&document));
+    Written { content, title, truncated, settled }
+}
+
+/// Where the first of what has to go begins in a text that stands for itself, if anything has to.
+fn first_code(text: &str, wanted: &ContentFilter) -> Option<usize> {
+    let goes = |code: &judge::Removal| {
+        if code.inline { wanted.strip_inline_code } else { wanted.strip_code_blocks }
+    };
+    judge::judge(text, judge::Caution::Usual).into_iter().find(goes).map(|code| code.range.start)
 }
 
 /// Whether Markdown has no way to keep lines apart that are apart in the document: a cell is one

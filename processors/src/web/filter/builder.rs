@@ -99,9 +99,16 @@ impl<'a> Builder<'a> {
     pub(super) fn text(&mut self, text: &str) {
         let mut rest = text;
         while !rest.is_empty() {
+            let (words, behind) = rest.split_at(plain_words(rest));
+            if !words.is_empty() {
+                self.words(words);
+                rest = behind;
+                continue;
+            }
             let (word, behind) = rest.split_at(rest.find(is_blank).unwrap_or(rest.len()));
             if !word.is_empty() {
-                self.word(word);
+                self.words("");
+                self.document.text.extend(word.chars().filter(|c| !is_odd(*c)));
             }
             let end = behind.find(|c| !is_blank(c)).unwrap_or(behind.len());
             let (blanks, behind) = behind.split_at(end);
@@ -160,7 +167,8 @@ impl<'a> Builder<'a> {
         self.marks.pop();
     }
 
-    fn word(&mut self, word: &str) {
+    /// Words as they are to be written, and what is to stand before them.
+    fn words(&mut self, words: &str) {
         let text = &mut self.document.text;
         let blank = self.blank.take();
         let n_breaks = std::mem::take(&mut self.n_breaks);
@@ -174,11 +182,7 @@ impl<'a> Builder<'a> {
             self.document.pieces.extend(new.iter().map(|mark| Piece::Open(*mark)));
             self.n_marked = self.marks.len();
         }
-        if word.contains(is_odd) {
-            self.document.text.extend(word.chars().filter(|c| !is_odd(*c)));
-        } else {
-            self.document.text.push_str(word);
-        }
+        self.document.text.push_str(words);
     }
 
     fn end_piece(&mut self) {
@@ -231,6 +235,27 @@ impl<'a> Builder<'a> {
         let pieces = self.pieces_start..self.document.pieces.len();
         self.put(Leaf { kind, pieces });
     }
+}
+
+/// How much of a text is words that are written as they are: one blank stands between each two, and
+/// nothing odd in any.
+fn plain_words(text: &str) -> usize {
+    let bytes = text.as_bytes();
+    // Behind the last word so far.
+    let (mut end, mut is_behind) = (0, true);
+    for (at, byte) in bytes.iter().enumerate() {
+        match byte {
+            b' ' | b'\n' if is_behind => return end,
+            b' ' | b'\n' => (end, is_behind) = (at, true),
+            0x21..=0x7e | 0x80..=0xc1 | 0xc3..=0xee | 0xf0..=0xff => is_behind = false,
+            // Controls, and marks of byte order, may begin like this.
+            0xc2 | 0xef if !text.get(at..).is_some_and(|rest| rest.starts_with(is_odd)) => {
+                is_behind = false;
+            }
+            _ => return if is_behind { end } else { at },
+        }
+    }
+    if is_behind { end } else { bytes.len() }
 }
 
 /// What HTML takes for blank.

@@ -17,8 +17,10 @@ pub(super) struct Document {
     pub(super) blocks: Vec<Block>,
     /// The addresses that links name by their place.
     pub(super) links: Vec<String>,
-    /// Code was taken out from between marks: what is written may read slightly otherwise.
+    /// Code was taken out from between marks: in Markdown, that may read slightly otherwise.
     pub(super) mended: bool,
+    /// Taken out again and again, code came to light anew: there may be more.
+    pub(super) unsettled: bool,
 }
 
 /// A step through the page. Containers are opened and closed in order.

@@ -99,7 +99,7 @@ pub(super) fn written(filtered: String, max_size: usize) -> Written {
         let content = if 4 <= max_size { "null".to_owned() } else { String::new() };
         return Written { content, truncated: true, ..Written::default() };
     }
-    Written { content: filtered, joined: true, ..Written::default() }
+    Written { content: filtered, ..Written::default() }
 }
 
 /// The strings of JSON that was filtered, each a paragraph.

@@ -4,7 +4,7 @@ use weir_events::web::content::ContentFilter;
 
 use super::{
     document::{Block, Document, Leaf, LeafKind},
-    judge::{self, Caution},
+    first_code,
     kind::Kind,
     placeholder, render,
 };
@@ -31,10 +31,7 @@ pub(super) fn of(document: &Document, kind: Kind, wanted: &ContentFilter) -> Opt
         .or_else(|| headings().next().map(|it| it.1))?;
     let title = title.get(..render::plain::words(&title, MAX_TITLE_BYTES))?.trim_end();
     // Lines that were prose each by itself may be code on one, and so may half a sentence.
-    let stays = judge::judge(title, Caution::Usual).iter().all(|code| {
-        if code.inline { !wanted.strip_inline_code } else { !wanted.strip_code_blocks }
-    });
-    stays.then(|| title.to_owned())
+    first_code(title, wanted).is_none().then(|| title.to_owned())
 }
 
 fn one_line(text: &str) -> String {

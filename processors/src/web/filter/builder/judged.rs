@@ -59,16 +59,53 @@ impl Builder<'_> {
 
     /// Takes code out of the leaf under way until there is none.
     pub(super) fn judge(&mut self) {
-        for _ in 0..MAX_ROUNDS {
+        for n_rounds in 0.. {
             let text = self.document.text.get(self.text_start..).unwrap_or_default();
             let removals = self.judged(text, self.caution);
             if removals.is_empty() {
                 break;
             }
+            if n_rounds == MAX_ROUNDS {
+                self.document.unsettled = true;
+                break;
+            }
             self.take_out(removals);
+            self.read_again();
         }
         let text = self.document.text.get(self.text_start..).unwrap_or_default();
         self.tally.kept(text);
+    }
+
+    /// Reads the leaf under way as it will be read when it is written: where code was taken out, marks
+    /// and blanks may have come to stand in another order than they are read in.
+    fn read_again(&mut self) {
+        let is_marked = |piece: &Piece| !matches!(piece, Piece::Text(_));
+        let pieces = self.document.pieces.get(self.pieces_start..).unwrap_or_default();
+        if !pieces.iter().any(is_marked) {
+            return;
+        }
+        let pieces = self.document.pieces.split_off(self.pieces_start);
+        let text = self.document.text.split_off(self.text_start);
+        let open = (std::mem::take(&mut self.marks), std::mem::take(&mut self.n_unset));
+        self.piece_start = self.text_start;
+        for piece in pieces {
+            match piece {
+                Piece::Text(span) => {
+                    let span = span.start - self.text_start..span.end - self.text_start;
+                    for (n, line) in text.get(span).unwrap_or_default().split('\r').enumerate() {
+                        if 0 < n {
+                            self.line_break();
+                        }
+                        self.text(line);
+                    }
+                }
+                Piece::Open(mark) => self.mark(mark),
+                Piece::Close(_) => self.unmark(),
+            }
+        }
+        self.end_piece();
+        (self.blank, self.n_breaks) = (None, 0);
+        (self.marks, self.n_unset) = open;
     }
 
     /// Writes the leaf under way anew, without what is code.

@@ -1,29 +1,46 @@
 //! A document as HTML: nothing in it but what is written here.
 
+use weir_events::web::content::ContentFilter;
+
 use super::plain::words;
-use crate::web::filter::document::{Block, Container, Document, Inline, Leaf, LeafKind, Piece};
+use crate::web::filter::{
+    document::{Block, Container, Document, Inline, Leaf, LeafKind, Piece},
+    first_code,
+};
 
 const HEAD: &str = "<!DOCTYPE html>\n<meta charset=\"utf-8\">\n";
 
-/// Writes as many whole blocks as fit, and as many words of the first one that does not.
-pub(in crate::web::filter) fn write(document: &Document, max_size: usize) -> (String, bool) {
+/// Writes as many whole blocks as fit, and as many words of the first one that does not. Whatever is
+/// cut, it reads as it is written: what would be left empty is not opened, and no half of a sentence is
+/// left that looks like code.
+pub(in crate::web::filter) fn write(
+    document: &Document,
+    max_size: usize,
+    wanted: &ContentFilter,
+) -> (String, bool) {
     let mut out = String::with_capacity(document.text.len() + document.blocks.len() * 12);
     if max_size < HEAD.len() {
         return (out, true);
     }
     out.push_str(HEAD);
-    let mut writer = Writer { document, out, max_size, to_close: 0, open: Vec::new() };
+    let filled = out.len();
+    let mut writer =
+        Writer { document, wanted, out, max_size, to_close: 0, open: Vec::new(), filled };
     let truncated = !writer.all();
     (writer.out, truncated)
 }
 
 struct Writer<'a> {
     document: &'a Document,
+    wanted: &'a ContentFilter,
     out: String,
     max_size: usize,
     /// How many bytes the end tags take of what is open.
     to_close: usize,
-    open: Vec<Container>,
+    /// The containers that are open, and where each begins.
+    open: Vec<(Container, usize)>,
+    /// Behind the last leaf.
+    filled: usize,
 }
 
 impl Writer<'_> {
@@ -47,7 +64,7 @@ impl Writer<'_> {
                     let tags = tags(*container);
                     self.out.push_str(tags.0);
                     self.to_close += tags.1.len();
-                    self.open.push(*container);
+                    self.open.push((*container, start));
                     if self.is_full() {
                         self.out.truncate(start);
                         self.open.pop();
@@ -69,6 +86,7 @@ impl Writer<'_> {
                         self.close_all();
                         return false;
                     }
+                    self.filled = self.out.len();
                 }
             }
         }
@@ -79,9 +97,14 @@ impl Writer<'_> {
         self.max_size < self.out.len() + self.to_close
     }
 
+    /// Closes what is open, and takes back what is empty. Cells count for their row.
     fn close_all(&mut self) {
-        while let Some(container) = self.open.pop() {
-            self.out.push_str(tags(container).1);
+        while let Some((container, start)) = self.open.pop() {
+            if self.filled <= start && !matches!(container, Container::Cell { .. }) {
+                self.out.truncate(start);
+            } else {
+                self.out.push_str(tags(container).1);
+            }
         }
     }
 
@@ -114,6 +137,7 @@ impl Writer<'_> {
 
     /// As many words of a leaf as fit, without marks.
     fn part(&mut self, leaf: &Leaf) {
+        const MAX_ROUNDS: usize = 4;
         let (open, close) = leaf_tags(leaf.kind);
         let text = self.document.plain(leaf);
         let Some(room) =
@@ -121,25 +145,33 @@ impl Writer<'_> {
         else {
             return;
         };
-        // What is escaped takes more room: cut again until it fits.
+        // What is escaped takes more room, and half a sentence may be no prose: cut until it fits.
         let mut part = String::new();
         let mut end = text.len();
+        let mut n_rounds = 0;
         loop {
             end = words(&text, end.min(room));
-            part.clear();
-            escape(text.get(..end).unwrap_or_default().trim_end(), &mut part);
-            match part.len().checked_sub(room) {
-                None | Some(0) => break,
-                Some(_) if end == 0 => return,
-                Some(over) => end = end.saturating_sub(over.div_ceil(6)).max(1) - 1,
+            let kept = text.get(..end).unwrap_or_default().trim_end();
+            if kept.is_empty() {
+                return;
             }
-        }
-        if part.trim().is_empty() {
-            return;
+            part.clear();
+            escape(kept, &mut part);
+            if let Some(over) = part.len().checked_sub(room).filter(|over| 0 < *over) {
+                end = end.saturating_sub(over.div_ceil(6)).max(1) - 1;
+                continue;
+            }
+            match first_code(kept, self.wanted).filter(|_| leaf.kind != LeafKind::Code) {
+                None => break,
+                Some(_) if n_rounds == MAX_ROUNDS => return,
+                Some(start) => end = start,
+            }
+            n_rounds += 1;
         }
         self.out.push_str(open);
-        self.out.push_str(part.trim_end());
+        self.out.push_str(&part);
         self.out.push_str(close);
+        self.filled = self.out.len();
     }
 }
 
