@@ -35,6 +35,21 @@ export default [
     },
   },
   {
+    name: "the secret does not wait for the list behind it to be read anew",
+    mock: {},
+    open: { path: "tokens" },
+    async run({ page }) {
+      await page.getByTestId("tokens").waitFor();
+      await page.getByRole("button", { name: "New token" }).click();
+      await page.getByLabel(/^Name/).fill("patient");
+      await page.getByRole("checkbox", { name: /rules:read/ }).check();
+      // From now on the list is asked for, and never answered.
+      await page.route(/api\/tokens/, (route) => (route.request().method() === "GET" ? undefined : route.continue()));
+      await page.getByRole("button", { name: "Issue" }).click();
+      await page.getByTestId("secret").waitFor();
+    },
+  },
+  {
     name: "what the server finds wrong stands at its field, and the dialog stays",
     mock: {},
     open: { path: "tokens" },
