@@ -29,7 +29,12 @@ export function PurgeDialog({ ecosystem: first, onDone, onClose }: PurgeDialogPr
     <FormDialog
       title="Purge the cache"
       form={form}
-      intro="Every instance forgets it, and fetches it anew when it is asked for. Who downloads one of the files now gets the whole of it. The purge is on record."
+      intro={
+        <>
+          Every instance forgets it, and fetches it anew when it is asked for. Who downloads one of the files now gets
+          the whole of it. The purge is on record.
+        </>
+      }
       verb={all ? "Forget everything" : "Forget"}
       doing="Forgetting…"
       keep="Keep as it is"

@@ -22,13 +22,23 @@ export function SyncDialog({ source: { name }, onAsked, onClose }: SyncDialogPro
     <FormDialog
       title={`Sync ${name} now?`}
       form={form}
-      intro="All it has is read anew, whether it has changed or not. Only what is news comes to the log; what stands stays in force until then, also when the visit fails."
+      intro={
+        <>
+          All it has is read anew, whether it has changed or not. Only what is news comes to the log; what stands stays
+          in force until then, also when the visit fails.
+        </>
+      }
       verb="Sync"
       doing="Asking…"
       onClose={onClose}
     >
       <Check
-        hint="I have looked, and what is gone from the source is gone indeed. Without it, a source that suddenly lacks a fifth of what it said changes nothing."
+        hint={
+          <>
+            I have looked, and what is gone from the source is gone indeed. Without it, a source that suddenly lacks a
+            fifth of what it said changes nothing.
+          </>
+        }
         {...form.check("believe")}
       >
         Believe losses

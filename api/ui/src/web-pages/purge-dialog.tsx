@@ -37,7 +37,12 @@ export function PurgeDialog({ purge, onDone, onClose }: PurgeDialogProps) {
       title="Purge pages"
       width="max-w-lg"
       form={form}
-      intro="Every instance forgets it, in all its renderings, everybody's and agents' own. Who asks for it next has it fetched anew, and pays for that. The purge is on record."
+      intro={
+        <>
+          Every instance forgets it, in all its renderings, everybody&apos;s and agents&apos; own. Who asks for it next
+          has it fetched anew, and pays for that. The purge is on record.
+        </>
+      }
       verb="Forget"
       doing="Forgetting…"
       keep="Keep as it is"
