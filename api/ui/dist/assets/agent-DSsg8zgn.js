@@ -1,1 +1,0 @@
-import{X as e}from"./index-DH-NAj7y.js";import{t}from"./names-BoCvG-g6.js";import{s as n}from"./words-NUGpG-0d.js";import{x as r}from"./button-CXDNlBDr.js";var i=r();function a({id:r}){return(0,i.jsx)(e,{to:`/requests`,search:{agent:r},title:`Requests of agent ${r}`,className:`numbers text-xs text-accent underline`,children:n(t(),r)})}export{a as t};

@@ -1,1 +1,0 @@
-import{$ as e,g as t,l as n}from"./index-DH-NAj7y.js";import{f as r}from"./words-NUGpG-0d.js";function i(){return e({queryKey:[`agents`,`names`],queryFn:({signal:e})=>r(e),enabled:t(n(),`agents:read`),staleTime:3e4}).data}export{i as t};
