@@ -249,8 +249,8 @@ fn said(class: &str) -> Option<Said> {
     let first = class.bytes().next()?;
     let beginnings = BEGINNINGS.get(class.len())?;
     if beginnings >> letter(first) & 1 == 1 {
-        let is_class = |known: &&str| known.eq_ignore_ascii_case(class);
-        let known = CLASSES.iter().find(|(_, classes)| classes.iter().any(|it| is_class(&it)));
+        let is_among = |known: &&[&str]| known.iter().any(|it| it.eq_ignore_ascii_case(class));
+        let known = CLASSES.iter().find(|(_, classes)| is_among(classes));
         if let Some((said, _)) = known {
             return Some(*said);
         }

@@ -225,7 +225,7 @@ fn comment_end(inside: &str) -> Option<usize> {
 
 /// Names that came once, and come again: they are looked up among all names only once.
 struct Names {
-    known: [Option<(u64, LocalName)>; Names::N],
+    known: [Option<(u64, LocalName)>; Self::N],
 }
 
 impl Names {

@@ -73,13 +73,16 @@ impl<'a, S: Counting> Feeder<'a, S> {
     /// the tokenizer knows best: it says nothing of a tag until that ends, and of text at once.
     pub(super) fn tag(&mut self) {
         let bytes = self.text.as_bytes();
-        let start = position(bytes, self.at, |byte| byte == b'<');
-        match start.filter(|start| *start < self.last_end) {
-            Some(start) => {
-                self.until(start + 1);
-                while self.behind_opening() {}
+        loop {
+            let Some(start) = position(bytes, self.at, |byte| byte == b'<') else {
+                return self.until(bytes.len());
+            };
+            self.until(start + 1);
+            while self.behind_opening() {}
+            // What is no whole tag waits for the end of the text, and so does what is behind it.
+            if start < self.last_end {
+                return;
             }
-            None => self.until(self.text.len()),
         }
     }
 

@@ -173,4 +173,12 @@ fn a_page_of_beginnings_ends() {
         let tree = parse(&page, Syntax::Html, &mut Tally::default());
         assert!(tree.first(ROOT).is_some(), "{part}");
     }
+    // A tokenizer that is fed all of them takes minutes.
+    let attributes = (0..200_000).fold(String::new(), |all, n| all + &format!(" a{n}"));
+    for page in [format!("<p{attributes}"), format!("<p{attributes}>x")] {
+        let mut tally = Tally::default();
+        parse(&page, Syntax::Html, &mut tally);
+        let warnings = tally.report(false).warnings;
+        assert!(warnings.iter().any(|it| it.starts_with("too many attributes")), "{warnings:?}");
+    }
 }

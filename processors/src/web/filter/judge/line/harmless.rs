@@ -57,9 +57,9 @@ enum Sign {
 
 const SIGNS: [Sign; 256] = {
     let mut signs = [Sign::Odd; 256];
-    let mut byte = 0;
-    while byte < 256 {
-        signs[byte] = match byte as u8 {
+    let mut byte = 0_u8;
+    loop {
+        signs[byte as usize] = match byte {
             b'a'..=b'z' => Sign::Lower,
             b'A'..=b'Z' => Sign::Upper,
             b'0'..=b'9' => Sign::Digit,
@@ -78,9 +78,11 @@ const SIGNS: [Sign; 256] = {
             0xe2 => Sign::Typographic,
             _ => Sign::Odd,
         };
+        if byte == u8::MAX {
+            break signs;
+        }
         byte += 1;
     }
-    signs
 };
 
 /// Whether no line of a text has any sign of code.
@@ -144,7 +146,7 @@ fn line_end(text: &str, start: usize) -> Option<usize> {
                 in_word = true;
             }
             Sign::Digit => in_word = true,
-            Sign::Blank if at == start => return None,
+            Sign::Blank | Sign::Symbol | Sign::Mark if at == start => return None,
             Sign::Blank => {
                 n_blanks += 1;
                 (in_word, is_lower) = (false, false);
@@ -191,7 +193,6 @@ fn line_end(text: &str, start: usize) -> Option<usize> {
                 n_more += placeholder::SPAN.len();
                 at += placeholder::SPAN.len() - 1;
             }
-            Sign::Symbol | Sign::Mark if at == start => return None,
             Sign::Symbol => n_symbols += 1,
             Sign::Dot | Sign::Colon | Sign::Question | Sign::Dash | Sign::Mark => {}
             Sign::Semicolon | Sign::Opening | Sign::Bracket | Sign::Odd => return None,
