@@ -1,6 +1,7 @@
 //! The commands as a person or a script meets them: what they print and what they change, and with
 //! which words and code they end when they cannot.
 
+mod agents;
 mod config;
 mod databases;
 mod dead_letters;

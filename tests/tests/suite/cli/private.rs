@@ -1,10 +1,15 @@
 //! Commands on the private Postgres: they use the one that runs, start it where none does, and leave things
 //! as they found them.
 
-use std::{fs, process::Command};
+use std::{
+    fs,
+    io::{BufRead as _, BufReader},
+    process::{Command, Stdio},
+};
 
 use serde_json::json;
-use weir_tests::weir::{Part, Place};
+use sqlx::{Connection as _, Executor as _, PgConnection, Row as _};
+use weir_tests::weir::{Part, Place, signal};
 
 use super::{Desk, program, run};
 
@@ -75,4 +80,31 @@ async fn without_a_server_that_fits_nothing_is_made_and_what_would_is_said() {
     let nowhere = run(&place, &["postgres", "--pg-bindir", "/nowhere"]);
     nowhere.ends(1, &["in the configured `/nowhere`"]);
     assert_eq!(run(&place, &["down", "--json"]).json(), json!({"stopped": false}));
+}
+
+#[tokio::test]
+async fn a_postgres_alone_says_where_it_is_and_ends_with_who_wanted_it() {
+    let place = Place::with_a_private_postgres();
+    for signal_it in [false, true] {
+        let mut command = place.command(&["postgres"]);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut child = command.spawn().expect("start weir");
+        let mut url = String::new();
+        let out = child.stdout.take().expect("its output");
+        BufReader::new(out).read_line(&mut url).expect("its address");
+        let mut connection = PgConnection::connect(url.trim()).await.expect("connect");
+        let kept = "CREATE TABLE IF NOT EXISTS kept AS SELECT 1 AS n";
+        connection.execute(kept).await.expect("a table");
+        let n = connection.fetch_one("SELECT n FROM kept").await.expect("what was kept");
+        assert_eq!(n.get::<i32, _>(0), 1);
+        drop(connection);
+        let input = child.stdin.take();
+        if signal_it {
+            signal(child.id(), "TERM");
+        } else {
+            drop(input);
+        }
+        assert_eq!(child.wait().expect("its end").code(), Some(0));
+        assert_eq!(postmasters(&place), 0);
+    }
 }

@@ -121,6 +121,11 @@ async fn what_is_no_weir_is_not_taken_for_one() {
     status("/nothing").ends(3, &["the server answered 404 without saying why", front]);
     let closed = status("/closed").ends(4, &["error: Go away"]);
     assert!(!closed.err.contains("fix:"), "another token does not help: {}", closed.err);
+    // It speaks no TLS: nothing is said to it in the clear.
+    let secure = server.replace("http://", "https://");
+    let told =
+        run(&place, &["status", "--server", &secure]).ends(69, &["could not reach https://"]);
+    assert!(told.err.contains("fix: start it with"), "{}", told.err);
     run(&place, &["status", "--server", "nonsense"]).ends(2, &["`nonsense` is not an address"]);
 }
 
