@@ -23,6 +23,7 @@ use std::{
 };
 
 use serde_json::Value;
+use tokio::net::TcpSocket;
 use weir_tests::weir::{Part, Place, Weir};
 
 /// A command that has ended.
@@ -121,8 +122,10 @@ fn program(folder: &std::path::Path, name: &str, script: &str) {
     std::fs::set_permissions(&path, mode).expect("a program");
 }
 
-/// An address of this machine where nobody listens.
-async fn nobody() -> String {
-    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
-    format!("http://{}", listener.local_addr().expect("its address"))
+/// An address of this machine where nobody listens, nor anybody else can as long as the socket is kept.
+fn nobody() -> (TcpSocket, String) {
+    let socket = TcpSocket::new_v4().expect("a socket");
+    socket.bind(([127, 0, 0, 1], 0).into()).expect("a port");
+    let url = format!("http://{}", socket.local_addr().expect("its address"));
+    (socket, url)
 }

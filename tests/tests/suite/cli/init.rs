@@ -198,7 +198,7 @@ async fn what_names_no_registry_is_left_out_and_what_was_asked_before_stays() {
 
 #[tokio::test]
 async fn a_source_that_cannot_be_reached_is_switched_off_and_said_to_be() {
-    let dead = super::nobody().await;
+    let (_held, dead) = super::nobody();
     let place = Place::with_a_private_postgres().setting(&format!(
         "sources: {{osv: {{address: '{dead}/'}}, openssf: {{address: 'file:///nowhere/at/all'}}}}\n"
     ));

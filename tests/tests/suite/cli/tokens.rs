@@ -1,6 +1,5 @@
 //! `weir token`: issued once, shown once, gone at once.
 
-use serde_json::json;
 use weir_tests::weir::Place;
 
 use super::{Desk, Ran, run};
@@ -84,6 +83,5 @@ async fn who_lost_every_token_has_one_issued_on_the_database_itself() {
     assert!(listed["tokens"].as_array().is_some_and(|all| all.len() >= 2), "{listed}");
     let broken = [&direct[..], &["--profile", "nobodys", "--database-url", &url]].concat();
     desk.run(&broken).ends(1, &["nobodys"]);
-    assert_eq!(json!(desk.weir.url), desk.weir.ready["url"]);
     desk.weir.stop().await;
 }

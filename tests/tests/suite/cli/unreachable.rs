@@ -78,7 +78,8 @@ fn failure(ran: &Ran) -> Value {
 
 #[tokio::test]
 async fn where_nobody_answers_every_command_names_the_server_and_what_starts_it() {
-    let (place, server) = (Place::with_a_private_postgres(), nobody().await);
+    let place = Place::with_a_private_postgres();
+    let (_held, server) = nobody();
     let start = format!("start it with `weir --data-dir {} up`", place.data_dir().display());
     for command in ASKING {
         let asked = [*command, &["--server", &server, "--json"]].concat();
@@ -131,7 +132,7 @@ async fn what_is_no_weir_is_not_taken_for_one() {
 
 #[tokio::test]
 async fn without_a_word_the_server_of_the_configuration_is_asked() {
-    let server = nobody().await;
+    let (_held, server) = nobody();
     let port = server.rsplit(':').next().expect("a port");
     for (host, asked) in [("0.0.0.0", "127.0.0.1"), ("'::'", "[::1]"), ("'::1'", "[::1]")] {
         let place = Place::with_a_private_postgres();
