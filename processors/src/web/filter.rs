@@ -10,6 +10,7 @@
 
 mod builder;
 mod charset;
+mod coded;
 mod describe;
 mod document;
 pub mod essence;

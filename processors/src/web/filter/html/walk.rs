@@ -43,11 +43,9 @@ fn walked(
     let strip = Strip { blocks: wanted.strip_code_blocks, spans: wanted.strip_inline_code };
     let mut builder = Builder::new(strip, 4096, tally);
     builder.caution = caution;
-    let transform = Transform { apis: wanted.transform_apis, examples: wanted.transform_examples };
     let mut walker = Walker {
         tree,
-        strip,
-        transform,
+        wanted,
         builder,
         entered: Vec::new(),
         scratch: String::new(),
@@ -70,8 +68,7 @@ fn walked(
 
 struct Walker<'a> {
     tree: &'a Tree,
-    strip: Strip,
-    transform: Transform,
+    wanted: &'a ContentFilter,
     builder: Builder<'a>,
     entered: Vec<Entered>,
     scratch: String,
@@ -80,13 +77,6 @@ struct Walker<'a> {
     n_steps: usize,
     /// So many more steps may be taken to look ahead.
     n_ahead: usize,
-}
-
-/// What is described in words.
-#[derive(Clone, Copy)]
-struct Transform {
-    apis: bool,
-    examples: bool,
 }
 
 /// What is to be undone when an element ends.
@@ -161,7 +151,7 @@ impl Walker<'_> {
             match looks.code {
                 Likeness::None => {}
                 Likeness::Weak => self.builder.caution = Caution::Suspicious,
-                Likeness::Signature if !self.strip.spans => {}
+                Likeness::Signature if !self.wanted.strip_inline_code => {}
                 Likeness::Signature => {
                     self.builder.caution = caution;
                     return self.signature(id, attributes, role);

@@ -107,7 +107,7 @@ pub(in crate::web::filter) const HTML: &[&str] = &[
     "|",
 ];
 
-const MARKDOWN: &[&str] = &[
+pub(in crate::web::filter) const MARKDOWN: &[&str] = &[
     "# ",
     "## ",
     "- ",

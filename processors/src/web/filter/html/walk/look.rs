@@ -5,7 +5,7 @@ use crate::web::filter::{
     html::{
         attributes::{self, Likeness},
         roles::Role,
-        tree::{Data, Id},
+        tree::{Data, Id, Tree},
     },
     judge, language,
 };
@@ -54,18 +54,16 @@ impl Walker<'_> {
         self.scratch = text;
         prose && (likeness == Likeness::Letters || many)
     }
+}
 
-    /// The language of a block: what it, what is around it, or what is in it says.
-    pub(super) fn language(&self, id: Id) -> Option<&'static str> {
-        let said = |id: Id| {
-            let Data::Element { attributes, .. } = self.tree.data(id) else { return None };
-            ["class", "data-lang", "data-language", "lang"]
-                .iter()
-                .find_map(|name| attributes::value(attributes, name).and_then(language::of_class))
-        };
-        let above = std::iter::successors(Some(id), |id| self.tree.parent(*id)).take(4);
-        said(id)
-            .or_else(|| self.tree.first(id).and_then(said))
-            .or_else(|| above.skip(1).find_map(said))
-    }
+/// The language of a block: what it, what is around it, or what is in it says.
+pub(super) fn language(tree: &Tree, id: Id) -> Option<&'static str> {
+    let said = |id: Id| {
+        let Data::Element { attributes, .. } = tree.data(id) else { return None };
+        ["class", "data-lang", "data-language", "lang"]
+            .iter()
+            .find_map(|name| attributes::value(attributes, name).and_then(language::of_class))
+    };
+    let above = std::iter::successors(Some(id), |id| tree.parent(*id)).take(4);
+    said(id).or_else(|| tree.first(id).and_then(said)).or_else(|| above.skip(1).find_map(said))
 }
