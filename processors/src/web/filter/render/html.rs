@@ -145,31 +145,24 @@ impl Writer<'_> {
         else {
             return;
         };
-        // What is escaped takes more room, and half a sentence may be no prose: cut until it fits.
-        let mut part = String::new();
-        let mut end = text.len();
+        // Half a sentence may be no prose: it is cut until it is.
+        let mut end = fitting(&text, room);
         let mut n_rounds = 0;
-        loop {
-            end = words(&text, end.min(room));
-            let kept = text.get(..end).unwrap_or_default().trim_end();
-            if kept.is_empty() {
+        let part = loop {
+            end = words(&text, end);
+            let part = text.get(..end).unwrap_or_default().trim_end();
+            if part.is_empty() {
                 return;
             }
-            part.clear();
-            escape(kept, &mut part);
-            if let Some(over) = part.len().checked_sub(room).filter(|over| 0 < *over) {
-                end = end.saturating_sub(over.div_ceil(6)).max(1) - 1;
-                continue;
-            }
-            match first_code(kept, self.wanted).filter(|_| leaf.kind != LeafKind::Code) {
-                None => break,
+            match first_code(part, self.wanted).filter(|_| leaf.kind != LeafKind::Code) {
+                None => break part,
                 Some(_) if n_rounds == MAX_ROUNDS => return,
                 Some(start) => end = start,
             }
             n_rounds += 1;
-        }
+        };
         self.out.push_str(open);
-        self.out.push_str(&part);
+        escape(part, &mut self.out);
         self.out.push_str(close);
         self.filled = self.out.len();
     }
@@ -218,18 +211,36 @@ const fn name(mark: Inline) -> &'static str {
     }
 }
 
+/// How much of a text may be written in so much room.
+fn fitting(text: &str, room: usize) -> usize {
+    let mut left = room;
+    let fits = |byte: &u8| match left.checked_sub(written(*byte).map_or(1, str::len)) {
+        Some(rest) => {
+            left = rest;
+            true
+        }
+        None => false,
+    };
+    text.floor_char_boundary(text.as_bytes().iter().copied().take_while(fits).count())
+}
+
+/// How a byte is written that is not written as it is.
+const fn written(byte: u8) -> Option<&'static str> {
+    Some(match byte {
+        b'&' => "&amp;",
+        b'<' => "&lt;",
+        b'>' => "&gt;",
+        b'"' => "&quot;",
+        b'\r' => "<br>",
+        _ => return None,
+    })
+}
+
 /// Writes text as text.
 fn escape(text: &str, out: &mut String) {
     let mut start = 0;
     for (at, byte) in text.bytes().enumerate() {
-        let written = match byte {
-            b'&' => "&amp;",
-            b'<' => "&lt;",
-            b'>' => "&gt;",
-            b'"' => "&quot;",
-            b'\r' => "<br>",
-            _ => continue,
-        };
+        let Some(written) = written(byte) else { continue };
         out.push_str(text.get(start..at).unwrap_or_default());
         out.push_str(written);
         start = at + 1;

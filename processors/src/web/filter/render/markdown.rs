@@ -2,7 +2,7 @@
 
 mod escape;
 
-use self::escape::{Place, escape};
+use self::escape::{Place, escape, fitting};
 use super::plain::words;
 use crate::web::filter::document::{Block, Container, Document, Inline, Leaf, LeafKind, Piece};
 
@@ -198,6 +198,12 @@ impl Writer<'_> {
         let text = self.document.plain(leaf).replace(['\n', '\r'], " ");
         let written = self.out.len();
         let mut end = text.len();
+        if let Some(room) = max_size.checked_sub(written + 1)
+            && room < text.len().saturating_mul(2)
+        {
+            // A word more than fits by all appearances: what is cut off is looked at below.
+            end = text.ceil_char_boundary(fitting(&text, room) + 1);
+        }
         while let Some(room) = max_size.checked_sub(written + 1) {
             end = words(&text, end.min(room));
             let part = text.get(..end).unwrap_or_default().trim_end();

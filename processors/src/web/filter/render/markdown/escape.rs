@@ -19,10 +19,16 @@ pub(super) fn escape(
     follows: Option<char>,
     out: &mut String,
 ) {
-    let mut chars = text.chars().peekable();
+    let mut rest = text;
     let mut before = out.chars().next_back();
-    while let Some(c) = chars.next() {
-        let next = chars.peek().copied().or(follows);
+    loop {
+        let (words, signs) = rest.split_at(rest.bytes().take_while(is_itself).count());
+        out.push_str(words);
+        before = words.chars().next_back().or(before);
+        let mut chars = signs.chars();
+        let Some(c) = chars.next() else { return };
+        rest = chars.as_str();
+        let next = chars.next().or(follows);
         let starts_line = match before {
             _ if place == Place::Cell => false,
             Some('\n') => place == Place::Flow,
@@ -64,6 +70,27 @@ pub(super) fn escape(
             c => c,
         });
     }
+}
+
+/// Where a text has to end so that it takes no more room, as far as that is to be known: what follows a
+/// sign may change how that is written.
+pub(super) fn fitting(text: &str, room: usize) -> usize {
+    let mut written = String::new();
+    let mut end = 0;
+    for word in text.split_inclusive(' ') {
+        escape(word, Place::Flow, false, None, &mut written);
+        if room < written.len() {
+            break;
+        }
+        end += word.len();
+    }
+    end
+}
+
+/// What is written as it is, wherever it stands.
+const fn is_itself(byte: &u8) -> bool {
+    byte.is_ascii_alphanumeric()
+        || matches!(byte, b' ' | b',' | b';' | b'(' | b'?' | b'/' | b'"' | b'\'')
 }
 
 fn alphanumeric(c: Option<char>) -> bool {
