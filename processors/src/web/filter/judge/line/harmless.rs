@@ -116,6 +116,7 @@ fn begins_harmlessly(line: &str, is_whole: bool) -> bool {
         Some(false) => true,
         _ => {
             !is_whole
+                && line.is_ascii()
                 && !matches!(first, "at" | "thread" | "goroutine")
                 && marks::keywords(line) < 2
         }
@@ -181,7 +182,8 @@ fn line_end(text: &str, start: usize) -> Option<usize> {
                 return None;
             }
             Sign::Semicolon if next() == Some(b' ') => n_symbols += 1,
-            Sign::Question if at_start(at) => return None,
+            // By itself it is an operator.
+            Sign::Question if !in_word => return None,
             Sign::Dash
                 if at == start
                     || !in_word && next().is_some_and(|next| next.is_ascii_alphanumeric()) =>
