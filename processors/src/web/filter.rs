@@ -15,6 +15,7 @@ mod describe;
 mod document;
 pub mod essence;
 mod html;
+mod ignorable;
 mod json;
 mod judge;
 mod kind;
@@ -147,7 +148,8 @@ fn tallied(
     let text = charset::decode(body, &declared, tally);
     let text = charset::capped(&text, caps.max_input_bytes, tally);
     let kind = kind::of(text, &declared)?;
-    let written = if text.trim().is_empty() {
+    let unseen = |c: char| c.is_whitespace() || ignorable::is_ignorable(c);
+    let written = if text.chars().all(unseen) {
         Written::default()
     } else {
         filter_text(text, kind, wanted, max_size, tally)
@@ -235,7 +237,11 @@ fn pass(
     };
     // HTML is cut so that it reads as it is written.
     let settled = !document.unsettled
-        && (kind != Kind::Markdown || !truncated && !document.mended && !joins_lines(&document));
+        && (kind != Kind::Markdown
+            || !truncated
+                && !document.mended
+                && !joins_lines(&document)
+                && !markdown::has_marks(&content));
     Written { content, title, truncated, settled }
 }
 

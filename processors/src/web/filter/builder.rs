@@ -5,9 +5,12 @@
 
 mod judged;
 mod places;
+mod siblings;
 
+use self::siblings::Siblings;
 use super::{
     document::{Container, Document, Inline, Leaf, LeafKind, Piece},
+    ignorable,
     judge::Caution,
     tally::Tally,
 };
@@ -46,6 +49,8 @@ pub(super) struct Builder<'a> {
     /// So many line breaks are to come before it.
     n_breaks: usize,
     containers: Vec<Held>,
+    /// Leaves that were put last, side by side, and may be lines of code together.
+    siblings: Siblings,
 }
 
 struct Held {
@@ -77,12 +82,14 @@ impl<'a> Builder<'a> {
             blank: None,
             n_breaks: 0,
             containers: Vec::new(),
+            siblings: Siblings::default(),
         }
     }
 
     /// The document is done.
     pub(super) fn finish(mut self) -> Document {
         self.flush();
+        self.settle();
         while let Some(held) = self.containers.last() {
             self.close(held.container);
         }
@@ -107,8 +114,7 @@ impl<'a> Builder<'a> {
             }
             let (word, behind) = rest.split_at(rest.find(is_blank).unwrap_or(rest.len()));
             if !word.is_empty() {
-                self.words("");
-                self.document.text.extend(word.chars().filter(|c| !is_odd(*c)));
+                self.odd_word(word);
             }
             let end = behind.find(|c| !is_blank(c)).unwrap_or(behind.len());
             let (blanks, behind) = behind.split_at(end);
@@ -185,6 +191,22 @@ impl<'a> Builder<'a> {
         self.document.text.push_str(words);
     }
 
+    /// A word with something in it that is not written.
+    fn odd_word(&mut self, word: &str) {
+        let printed: String = word.chars().filter(|c| !is_control(*c)).collect();
+        // What it joins may be written already.
+        let before = if self.blank.is_none() && self.n_breaks == 0 {
+            self.document.text.get(self.text_start..).and_then(|text| text.chars().next_back())
+        } else {
+            None
+        };
+        let mut seen = String::with_capacity(printed.len());
+        ignorable::push(&printed, before.unwrap_or('\0'), &mut seen);
+        if !seen.is_empty() {
+            self.words(&seen);
+        }
+    }
+
     fn end_piece(&mut self) {
         let end = self.document.text.len();
         if self.piece_start < end {
@@ -229,6 +251,7 @@ impl<'a> Builder<'a> {
     /// A leaf that is not judged: it was written here.
     pub(super) fn note(&mut self, kind: LeafKind, words: &str) {
         self.flush();
+        self.siblings.next = None;
         let start = self.document.text.len();
         self.document.text.push_str(words);
         self.document.pieces.push(Piece::Text(start..self.document.text.len()));
@@ -247,11 +270,16 @@ fn plain_words(text: &str) -> usize {
         match byte {
             b' ' | b'\n' if is_behind => return end,
             b' ' | b'\n' => (end, is_behind) = (at, true),
-            0x21..=0x7e | 0x80..=0xc1 | 0xc3..=0xee | 0xf0..=0xff => is_behind = false,
-            // Controls, and marks of byte order, may begin like this.
-            0xc2 | 0xef if !text.get(at..).is_some_and(|rest| rest.starts_with(is_odd)) => {
+            // Controls, and what nobody sees, may begin like this.
+            0xc2 | 0xcd | 0xd8 | 0xe1..=0xe3 | 0xef..=0xf3
+                if !text.get(at..).is_some_and(|rest| rest.starts_with(is_odd)) =>
+            {
                 is_behind = false;
             }
+            0xc2 | 0xcd | 0xd8 | 0xe1..=0xe3 | 0xef..=0xf3 => {
+                return if is_behind { end } else { at };
+            }
+            0x21..=0x7e | 0x80..=0xff => is_behind = false,
             _ => return if is_behind { end } else { at },
         }
     }
@@ -263,7 +291,17 @@ const fn is_blank(c: char) -> bool {
     matches!(c, ' ' | '\n' | '\t' | '\r' | '\u{c}')
 }
 
-/// What nobody sees and everybody stumbles over: controls, and marks of byte order.
+/// What nobody sees and everybody stumbles over: controls, joiners of nothing, marks of byte order.
 const fn is_odd(c: char) -> bool {
-    matches!(c, '\0'..='\u{8}' | '\u{b}' | '\u{e}'..='\u{1f}' | '\u{7f}'..='\u{9f}' | '\u{feff}')
+    is_control(c) || ignorable::is_ignorable(c)
+}
+
+const fn is_control(c: char) -> bool {
+    matches!(c, '\0'..='\u{8}' | '\u{b}' | '\u{e}'..='\u{1f}' | '\u{7f}'..='\u{9f}')
+}
+
+/// A text without it.
+fn seen(text: &str) -> String {
+    let printed: String = text.chars().filter(|c| !is_control(*c)).collect();
+    ignorable::without(&printed).into_owned()
 }

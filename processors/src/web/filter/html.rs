@@ -2,8 +2,10 @@
 
 mod attributes;
 mod entities;
+mod feeds;
 mod guard;
 mod leaps;
+mod letters;
 mod roles;
 mod tags;
 mod tree;
@@ -42,6 +44,12 @@ pub(super) fn read_as(
     let unwrapped = (syntax == Syntax::Xhtml && text.contains("<![CDATA["))
         .then(|| text.replace("<![CDATA[", "").replace("]]>", ""));
     let text = unwrapped.as_deref().unwrap_or(text);
-    let tree = guard::parse(text, syntax, tally);
+    let mut tree = guard::parse(text, syntax, tally);
+    if syntax == Syntax::Xhtml {
+        feeds::unescape(&mut tree, tally);
+    }
+    if ["<style", "<STYLE", "<Style"].iter().any(|tag| text.contains(tag)) {
+        letters::set(&mut tree);
+    }
     walk::walk(&tree, text.len(), caution, wanted, tally)
 }

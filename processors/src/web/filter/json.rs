@@ -2,40 +2,145 @@
 
 use weir_events::web::content::ContentFilter;
 
+mod packed;
+
 use super::{
     Written,
     builder::{Builder, Strip},
     document::{Document, LeafKind},
-    html,
-    judge::{self, Caution},
-    placeholder, plain,
+    html, ignorable,
+    judge::{self, Caution, Look},
+    kind, markdown, placeholder, plain,
     tally::Tally,
 };
 
 /// A name of a member is not longer; what is longer is judged like a text.
 const MAX_NAME_BYTES: usize = 64;
 
+/// A string that is longer is no line of code among others.
+const MAX_LINE_BYTES: usize = 160;
+
 /// Leaves the code out of each string. The text is known to be JSON.
 pub(super) fn filter(text: &str, wanted: &ContentFilter, tally: &mut Tally) -> String {
     let mut out = String::with_capacity(text.len());
+    let mut lines = Lines::default();
     let mut rest = text;
     while let Some(start) = rest.find('"') {
         let (before, literal) = rest.split_at(start);
-        out.push_str(before);
         let (literal, behind) = literal.split_at(literal_len(literal));
         let string = serde_json::from_str::<String>(literal).unwrap_or_default();
-        let is_name = behind.trim_start().starts_with(':') && string.len() <= MAX_NAME_BYTES;
-        let kept =
-            if is_name { name(&string, wanted, tally) } else { value(&string, wanted, tally) };
-        if kept == string {
-            out.push_str(literal);
-        } else {
-            out.push_str(&serde_json::to_string(&kept).unwrap_or_else(|_| "\"\"".to_owned()));
-        }
         rest = behind;
+        lines.between.push_str(before);
+        if behind.trim_start().starts_with(':') && string.len() <= MAX_NAME_BYTES {
+            write(&mut lines.between, literal, &string, &name(&string, wanted, tally));
+            continue;
+        }
+        let is_line = wanted.strip_code_blocks && is_line(&string);
+        if !is_line || !lines.go_on() {
+            lines.settle(&mut out, wanted, tally);
+        }
+        if is_line {
+            lines.add(literal, string);
+        } else {
+            out.push_str(&std::mem::take(&mut lines.between));
+            write(&mut out, literal, &string, &value(&string, wanted, tally));
+        }
     }
+    lines.settle(&mut out, wanted, tally);
+    out.push_str(&lines.between);
     out.push_str(rest);
     out
+}
+
+/// A string, as it was written if nothing is missing in it.
+fn write(out: &mut String, literal: &str, string: &str, kept: &str) {
+    if kept == string {
+        out.push_str(literal);
+    } else {
+        out.push_str(&serde_json::to_string(kept).unwrap_or_else(|_| "\"\"".to_owned()));
+    }
+}
+
+/// Whether a string may be a line of code among others.
+fn is_line(string: &str) -> bool {
+    let line = without_end(string);
+    line.len() <= MAX_LINE_BYTES && !line.contains('\n') && !has_markup(line)
+}
+
+fn without_end(string: &str) -> &str {
+    string.trim_end_matches(['\n', '\r'])
+}
+
+/// Strings that stand side by side: in an array, or in the same place of one object after the other.
+#[derive(Default)]
+struct Lines {
+    strings: Vec<Line>,
+    /// What was read since the last string.
+    between: String,
+    /// What stands between two of them.
+    apart: Option<String>,
+}
+
+struct Line {
+    before: String,
+    literal: String,
+    string: String,
+    look: Look,
+}
+
+impl Lines {
+    /// Whether what comes next stands where the string before it would stand: behind `,`, or behind
+    /// `},{"line":` each time.
+    fn go_on(&mut self) -> bool {
+        if self.strings.is_empty() {
+            return true;
+        }
+        let between = self.between.chars().filter(|c| !c.is_whitespace() && !c.is_ascii_digit());
+        let between: String = between.collect();
+        if let Some(apart) = &self.apart {
+            return *apart == between;
+        }
+        self.apart = Some(between);
+        true
+    }
+
+    fn add(&mut self, literal: &str, string: String) {
+        let before = std::mem::take(&mut self.between);
+        let look = judge::look(&ignorable::without(without_end(&string)));
+        self.strings.push(Line { before, literal: literal.to_owned(), string, look });
+    }
+
+    /// Writes the lines: one placeholder for each run of code, and empty strings for the rest of it, so
+    /// that the shape stays.
+    fn settle(&mut self, out: &mut String, wanted: &ContentFilter, tally: &mut Tally) {
+        let lines = std::mem::take(&mut self.strings);
+        self.apart = None;
+        let looks: Vec<Look> = lines.iter().map(|line| line.look).collect();
+        let threshold = Caution::Plain.threshold();
+        let mut code: Vec<bool> = looks.iter().map(|look| threshold <= look.score).collect();
+        judge::together(&looks, &mut code);
+        let mut at = 0;
+        while let Some(line) = lines.get(at) {
+            let n = code.iter().skip(at).take_while(|code| **code).count();
+            if n < 2 {
+                out.push_str(&line.before);
+                write(out, &line.literal, &line.string, &value(&line.string, wanted, tally));
+                at += 1;
+                continue;
+            }
+            let run = lines.get(at..at + n).unwrap_or_default();
+            let strings: Vec<&str> = run.iter().map(|line| without_end(&line.string)).collect();
+            let text = strings.join("\n");
+            tally.block(&text, None);
+            let words = placeholder::block(placeholder::n_lines(&text), None);
+            for (n, line) in run.iter().enumerate() {
+                out.push_str(&line.before);
+                let words = if n == 0 { words.as_str() } else { "" };
+                out.push_str(&serde_json::to_string(words).unwrap_or_default());
+            }
+            at += n;
+        }
+    }
 }
 
 /// How long a string literal is that a text begins with, quotes included.
@@ -53,7 +158,8 @@ fn literal_len(text: &str) -> usize {
 }
 
 fn name(name: &str, wanted: &ContentFilter, tally: &mut Tally) -> String {
-    if wanted.strip_inline_code && !judge::judge(name, Caution::Usual).is_empty() {
+    let name = &*ignorable::without(name);
+    if wanted.strip_inline_code && !judge::judge(name, Caution::Plain).is_empty() {
         tally.span(name);
         return placeholder::SPAN.to_owned();
     }
@@ -62,15 +168,25 @@ fn name(name: &str, wanted: &ContentFilter, tally: &mut Tally) -> String {
 }
 
 fn value(string: &str, wanted: &ContentFilter, tally: &mut Tally) -> String {
+    let string = &*ignorable::without(string);
     if has_markup(string) {
         let document = html::read(string, html::Syntax::Html, wanted, tally);
         return lines(&document);
+    }
+    if string.contains('\n') && kind::looks_like_markdown(string) {
+        return lines(&markdown::read(string, wanted, tally));
+    }
+    if wanted.strip_code_blocks
+        && let Some(code) = packed::code(string)
+    {
+        tally.block(string, None);
+        return placeholder::block(placeholder::n_lines(&code), None);
     }
     plain::filter(string, wanted, tally)
 }
 
 /// Whether a string is a piece of HTML: it holds an end tag, or one of the tags of code.
-fn has_markup(string: &str) -> bool {
+pub(super) fn has_markup(string: &str) -> bool {
     string.match_indices('<').any(|(at, _)| {
         let tag = string.get(at + 1..).unwrap_or_default();
         let end = tag

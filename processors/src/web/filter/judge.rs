@@ -5,15 +5,19 @@
 //! make it more of a suspect: what was judged once is judged the same when the code is gone.
 
 mod address;
+mod blocks;
 mod escaped;
+mod inline;
 mod line;
 mod words;
 
 use std::ops::Range;
 
+use self::line::wrapped_lines;
 pub(super) use self::{
     address::address,
-    line::{code_lines, score},
+    blocks::{Markup, marked_off},
+    line::{Look, code_lines, look, together},
     words::reads_as_prose,
 };
 use super::placeholder;
@@ -25,14 +29,18 @@ pub(super) enum Caution {
     Usual,
     /// The same in Markdown, where a backtick that is text is no mark.
     Markdown,
+    /// A line of a text, which says nothing of itself.
+    Plain,
     /// Text in an element with a name like `highlight`.
     Suspicious,
 }
 
 impl Caution {
-    const fn threshold(self) -> i32 {
+    /// What a line has to score to be code.
+    pub(super) const fn threshold(self) -> i32 {
         match self {
             Self::Usual | Self::Markdown => 5,
+            Self::Plain => 4,
             Self::Suspicious => 2,
         }
     }
@@ -49,39 +57,51 @@ pub(super) struct Removal {
 
 /// Finds code in the text of a leaf. In order, and apart from each other.
 pub(super) fn judge(text: &str, caution: Caution) -> Vec<Removal> {
+    judged(text, caution).0
+}
+
+/// The same, and what the text looks like as one line, where that had to be asked.
+pub(super) fn judged(text: &str, caution: Caution) -> (Vec<Removal>, Option<Look>) {
     if line::is_harmless(text) {
-        return Vec::new();
+        return (Vec::new(), None);
     }
     let escaped = escaped::find(text, caution != Caution::Markdown);
     if !escaped.is_empty() {
-        return escaped;
+        return (escaped, None);
     }
-    by_lines(text, caution)
+    if text.contains('\r') {
+        let lines = by_lines(text, caution);
+        return (if lines.is_empty() { inline::find(text) } else { lines }, None);
+    }
+    let look = look(text);
+    if caution.threshold() <= look.score {
+        return (vec![whole(text)], Some(look));
+    }
+    let lines = runs(text, Place::Leaf, caution);
+    (if lines.is_empty() { inline::find(text) } else { lines }, Some(look))
 }
 
-/// What is marked as code within a line of plain text.
+fn whole(text: &str) -> Removal {
+    let n_lines = placeholder::n_lines(text);
+    Removal { range: 0..text.len(), n_lines, inline: n_lines == 1 && text.len() < 80 }
+}
+
+/// What is marked as code within a line of plain text, or is code among its words.
 pub(super) fn marked(line: &str) -> Vec<Removal> {
-    escaped::find(line, true)
+    let marked = escaped::find(line, true);
+    if marked.is_empty() { inline::find(line) } else { marked }
 }
 
 fn by_lines(text: &str, caution: Caution) -> Vec<Removal> {
-    if !text.contains('\r') {
-        if is_code(text, caution) {
-            let n_lines = placeholder::n_lines(text);
-            let inline = n_lines == 1 && text.len() < 80;
-            return vec![Removal { range: 0..text.len(), n_lines, inline }];
-        }
-        return runs(text, 0, caution);
-    }
     let mut removals: Vec<Removal> = Vec::new();
     let lines: Vec<&str> = text.split('\r').collect();
-    let codes = code_lines(&lines, caution.threshold());
+    let codes = marked_too(code_lines(&lines, caution.threshold()), &lines, caution);
     let mut at = 0;
     for (line, code) in lines.iter().zip(codes) {
         let range = at..at + line.len();
         at = range.end + 1;
         if !code {
-            removals.extend(runs(line, range.start, caution));
+            removals.extend(runs(line, Place::Line(range.start), caution));
             continue;
         }
         match removals.last_mut() {
@@ -95,17 +115,45 @@ fn by_lines(text: &str, caution: Caution) -> Vec<Removal> {
     removals
 }
 
+/// Lines that are code by their looks, and those with marks around them.
+fn marked_too(mut codes: Vec<bool>, lines: &[&str], caution: Caution) -> Vec<bool> {
+    let markup = if caution == Caution::Markdown { Markup::Markdown } else { Markup::Plain };
+    for (code, marked) in codes.iter_mut().zip(marked_off(lines, markup)) {
+        *code |= marked;
+    }
+    codes
+}
+
+/// Where a text stands in a leaf.
+#[derive(Clone, Copy)]
+enum Place {
+    /// It is all of it.
+    Leaf,
+    /// It is a line that begins there.
+    Line(usize),
+}
+
 /// Code among prose in lines of the source that readers see as one: one line may be prose that broke
-/// at a bad place, and several in a row are none. `start`: where the text stands.
-fn runs(text: &str, start: usize, caution: Caution) -> Vec<Removal> {
+/// at a bad place, and several in a row are none.
+fn runs(text: &str, place: Place, caution: Caution) -> Vec<Removal> {
     const ENOUGH_LINES: usize = 2;
     if !text.contains('\n') {
         return Vec::new();
     }
     let lines: Vec<&str> = text.split('\n').collect();
-    let codes = code_lines(&lines, caution.threshold());
+    let codes = wrapped_lines(&lines, caution.threshold());
+    // Most of them: it is code as a whole.
+    let n_bytes: usize =
+        lines.iter().zip(&codes).filter(|(_, code)| **code).map(|(line, _)| line.len()).sum();
+    if matches!(place, Place::Leaf) && text.len() <= n_bytes.saturating_mul(2) {
+        return vec![whole(text)];
+    }
+    let codes = marked_too(codes, &lines, caution);
     let mut found: Vec<Removal> = Vec::new();
-    let mut at = start;
+    let mut at = match place {
+        Place::Leaf => 0,
+        Place::Line(start) => start,
+    };
     for (line, code) in lines.iter().zip(codes) {
         let range = at..at + line.len();
         at = range.end + 1;
@@ -122,18 +170,8 @@ fn runs(text: &str, start: usize, caution: Caution) -> Vec<Removal> {
     found
 }
 
-/// Whether a leaf without line breaks is code as a whole.
-fn is_code(text: &str, caution: Caution) -> bool {
-    if caution.threshold() <= score(text) {
-        return true;
-    }
-    if !text.contains('\n') {
-        return false;
-    }
-    // Lines of the source that readers see as one: most of them have to be code.
-    let lines: Vec<&str> = text.lines().collect();
-    let codes = code_lines(&lines, caution.threshold());
-    let n_bytes: usize =
-        lines.iter().zip(codes).filter(|(_, code)| *code).map(|(line, _)| line.len()).sum();
-    text.len() <= n_bytes.saturating_mul(2)
+/// The beginning of a text, of so many bytes at most.
+fn within(text: &str, max: usize) -> &str {
+    let mut ends = (0..=max.min(text.len())).rev();
+    ends.find_map(|end| text.get(..end)).unwrap_or_default()
 }

@@ -2,10 +2,8 @@
 
 mod looks;
 
-pub(super) use self::looks::binary;
-use self::looks::{
-    is_json, looks_like_markdown, starts, starts_html, starts_page, starts_svg, unprintable,
-};
+pub(super) use self::looks::{binary, looks_like_markdown};
+use self::looks::{is_json, starts, starts_html, starts_page, starts_svg, unprintable};
 use super::{Unfit, essence::known, language};
 
 /// The type that a body was declared to be.

@@ -3,17 +3,27 @@
 
 mod events;
 
+use std::borrow::Cow;
+
 use memchr::memchr3;
 use pulldown_cmark::{Event, Options, Parser, html::push_html};
 use weir_events::web::content::ContentFilter;
 
-use super::{document::Document, html, judge::Caution, tally::Tally};
+use super::{
+    document::Document,
+    html,
+    judge::{self, Caution, Markup},
+    placeholder,
+    tally::Tally,
+};
 
 const OPTIONS: Options = Options::ENABLE_TABLES.union(Options::ENABLE_STRIKETHROUGH);
 
 /// Reads Markdown as `CommonMark` has it, with tables and strikethrough.
 pub(super) fn read(text: &str, wanted: &ContentFilter, tally: &mut Tally) -> Document {
     let text = behind_metadata(text, tally);
+    let text = without_marked_off(text, wanted, tally);
+    let text = text.as_ref();
     // What ends lines otherwise, and what is no character, HTML reads in its own way.
     if memchr3(b'<', b'\r', 0, text.as_bytes()).is_none() {
         return events::document(Parser::new_ext(text, OPTIONS), wanted, tally);
@@ -30,6 +40,50 @@ fn by_html(text: &str, wanted: &ContentFilter, tally: &mut Tally) -> Document {
     });
     push_html(&mut page, events);
     html::read_as(&page, html::Syntax::Html, Caution::Markdown, wanted, tally)
+}
+
+/// Whether a text may have a block in it that other markup marks off.
+pub(super) fn has_marks(text: &str) -> bool {
+    const MARKS: [&str; 6] = ["#+", "\\begin{", ".. ", "{code", "{noformat", "[source"];
+    MARKS.iter().any(|mark| text.contains(mark))
+}
+
+/// Text without the blocks that other kinds of markup mark off: Markdown knows nothing of them.
+fn without_marked_off<'a>(
+    text: &'a str,
+    wanted: &ContentFilter,
+    tally: &mut Tally,
+) -> Cow<'a, str> {
+    if !wanted.strip_code_blocks || !has_marks(text) {
+        return Cow::Borrowed(text);
+    }
+    let lines: Vec<&str> = text.lines().collect();
+    let marked = judge::marked_off(&lines, Markup::Markdown);
+    if !marked.contains(&true) {
+        return Cow::Borrowed(text);
+    }
+    let mut kept = String::with_capacity(text.len());
+    let mut block: Vec<&str> = Vec::new();
+    let mut end = |block: &mut Vec<&str>, kept: &mut String| {
+        if !block.is_empty() {
+            let code = block.join("\n");
+            tally.block(&code, None);
+            let words = placeholder::block(placeholder::n_lines(&code), None);
+            kept.extend(["\n", words.as_str(), "\n\n"]);
+            block.clear();
+        }
+    };
+    for (line, marked) in lines.into_iter().zip(marked) {
+        if marked {
+            block.push(line);
+            continue;
+        }
+        end(&mut block, &mut kept);
+        kept.push_str(line);
+        kept.push('\n');
+    }
+    end(&mut block, &mut kept);
+    Cow::Owned(kept)
 }
 
 /// What stands behind the YAML or TOML that many files begin with.

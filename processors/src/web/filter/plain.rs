@@ -7,29 +7,35 @@ use weir_events::web::content::ContentFilter;
 use super::{
     builder::{Builder, Strip},
     document::{Document, LeafKind},
-    judge::{self, Caution},
+    ignorable,
+    judge::{self, Caution, Markup},
     placeholder,
     tally::Tally,
 };
 
-/// What a line has to score to be code.
-const THRESHOLD: i32 = 4;
 /// Of so many lines in ten that are code, the body is source code as a whole.
 const SOURCE_TENTHS: usize = 6;
 
 /// Leaves out the lines that are code. What is not stays as it was written.
 pub(super) fn filter(text: &str, wanted: &ContentFilter, tally: &mut Tally) -> String {
+    let seen = ignorable::without(text);
+    let text = seen.as_ref();
     let lines: Vec<&str> = text.lines().collect();
     // What is marked within a line is gone before the line is judged, as it is when judged again.
     let shown: Vec<Cow<'_, str>> = lines.iter().map(|line| without_marks(line, wanted)).collect();
-    let code = if wanted.strip_code_blocks {
-        let shown: Vec<&str> = shown.iter().map(AsRef::as_ref).collect();
-        judge::code_lines(&shown, THRESHOLD)
-    } else {
-        vec![false; lines.len()]
-    };
-    if is_source(&lines, &code) {
-        return notice(text, None, wanted, tally);
+    let mut code = vec![false; lines.len()];
+    if wanted.strip_code_blocks {
+        let marked = judge::marked_off(&lines, Markup::Plain);
+        let shown = shown.iter().zip(&marked);
+        let shown: Vec<&str> =
+            shown.map(|(line, marked)| if *marked { "" } else { line.as_ref() }).collect();
+        code = judge::code_lines(&shown, Caution::Plain.threshold());
+        if is_source(&shown, &code) {
+            return notice(text, None, wanted, tally);
+        }
+        for (code, marked) in code.iter_mut().zip(marked) {
+            *code |= marked;
+        }
     }
     let mut out = String::with_capacity(text.len());
     let mut run: Vec<&str> = Vec::new();

@@ -79,6 +79,11 @@ impl Tally {
         self.kept_chars += visible(text);
     }
 
+    /// Text that stayed goes after all.
+    pub(super) fn kept_no_more(&mut self, text: &str) {
+        self.kept_chars = self.kept_chars.saturating_sub(visible(text));
+    }
+
     /// Something that a reader should know, told once.
     pub(super) fn warn(&mut self, words: impl Into<String>) {
         let words = words.into();

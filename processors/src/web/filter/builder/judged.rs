@@ -1,11 +1,14 @@
 //! Takes what is judged to be code out of what is built.
 
-use super::{Builder, is_odd};
+use super::{Builder, is_odd, seen, siblings::Next};
 use crate::web::filter::{
-    document::Piece,
-    judge::{self, Caution, Removal},
+    document::{Container, Inline, LeafKind, Piece},
+    judge::{self, Caution, Look, Removal},
     placeholder,
 };
+
+/// What is longer is no line among others.
+const MAX_LINE_BYTES: usize = 160;
 
 /// Where code was taken out, what is left may look like code; after so many rounds it stays.
 const MAX_ROUNDS: usize = 4;
@@ -16,10 +19,11 @@ impl Builder<'_> {
         if !self.document.title.is_empty() {
             return text.trim().is_empty();
         }
+        let text = if text.contains(is_odd) { seen(text) } else { text.to_owned() };
         let words: Vec<&str> = text.split_whitespace().collect();
         let mut title = words.join(" ");
         for _ in 0..MAX_ROUNDS {
-            let removals = self.judged(&title, Caution::Usual);
+            let (removals, _) = self.judged(&title, Caution::Usual);
             if removals.is_empty() {
                 break;
             }
@@ -33,35 +37,44 @@ impl Builder<'_> {
             kept.push_str(title.get(at..).unwrap_or_default());
             title = kept;
         }
-        title.retain(|c| !is_odd(c));
         self.tally.kept(&title);
         self.document.title = title;
         true
     }
 
-    fn judged(&self, text: &str, caution: Caution) -> Vec<Removal> {
-        let mut removals = judge::judge(text, caution);
+    fn judged(&self, text: &str, caution: Caution) -> (Vec<Removal>, Option<Look>) {
+        let (mut removals, look) = judge::judged(text, caution);
         let strip = self.strip;
         removals.retain(|removal| if removal.inline { strip.spans } else { strip.blocks });
-        removals
+        (removals, look)
     }
 
     /// Counts what goes, and says what stands in its place.
     fn removed(&mut self, text: &str, removal: &Removal) -> String {
         let code = text.get(removal.range.clone()).unwrap_or_default();
+        if self.siblings.taking {
+            // It is counted when it is known what it stands beside.
+            let words = words(removal);
+            self.siblings.next = Some(Next::taken(code, removal.inline));
+            return words;
+        }
         if removal.inline {
             self.tally.span(code);
             return placeholder::SPAN.to_owned();
         }
         self.tally.block(code, None);
-        placeholder::block(removal.n_lines, None)
+        words(removal)
     }
 
     /// Takes code out of the leaf under way until there is none.
     pub(super) fn judge(&mut self) {
+        self.siblings.next = None;
+        let is_link = self.is_link();
+        let mut look = None;
         for n_rounds in 0.. {
             let text = self.document.text.get(self.text_start..).unwrap_or_default();
-            let removals = self.judged(text, self.caution);
+            let (removals, seen) = self.judged(text, self.caution);
+            look = seen;
             if removals.is_empty() {
                 break;
             }
@@ -69,11 +82,42 @@ impl Builder<'_> {
                 self.document.unsettled = true;
                 break;
             }
+            let whole = matches!(removals.as_slice(), [one] if one.range == (0..text.len()));
+            self.siblings.taking = n_rounds == 0 && whole && !is_link && self.is_line(text);
             self.take_out(removals);
+            self.siblings.taking = false;
             self.read_again();
         }
         let text = self.document.text.get(self.text_start..).unwrap_or_default();
         self.tally.kept(text);
+        if self.siblings.next.is_none() && self.is_line(text) {
+            let look = look.unwrap_or_else(|| Look::of_words(text));
+            self.siblings.next = Some(Next::kept(if is_link { look.of_link() } else { look }));
+        }
+    }
+
+    /// Whether the leaf under way may be a line of code with others. Terms and what is said of them are
+    /// options and their like.
+    fn is_line(&self, text: &str) -> bool {
+        self.strip.blocks
+            && text.len() <= MAX_LINE_BYTES
+            && matches!(self.kind, LeafKind::Paragraph | LeafKind::Text)
+            && !self.is_described()
+            && !text.contains('\r')
+    }
+
+    fn is_described(&self) -> bool {
+        let innermost = self.containers.last().map(|held| held.container);
+        matches!(innermost, Some(Container::Definitions | Container::Term | Container::Definition))
+    }
+
+    /// Whether the leaf under way is a link from its beginning to its end: an entry of a table of contents.
+    fn is_link(&self) -> bool {
+        let pieces = self.document.pieces.get(self.pieces_start..).unwrap_or_default();
+        matches!(
+            pieces,
+            [Piece::Open(Inline::Link(one)), .., Piece::Close(Inline::Link(other))] if one == other
+        )
     }
 
     /// Reads the leaf under way as it will be read when it is written: where code was taken out, marks
@@ -149,5 +193,14 @@ impl Builder<'_> {
             }
         }
         self.piece_start = self.document.text.len();
+    }
+}
+
+/// What stands in the place of code.
+fn words(removal: &Removal) -> String {
+    if removal.inline {
+        placeholder::SPAN.to_owned()
+    } else {
+        placeholder::block(removal.n_lines, None)
     }
 }

@@ -6,6 +6,8 @@ use crate::web::filter::document::{Block, Container, Leaf, LeafKind};
 impl Builder<'_> {
     pub(super) fn put(&mut self, mut leaf: Leaf) {
         let n_implied = self.imply();
+        let next = self.siblings.next.take();
+        self.beside(next.is_some());
         let in_flow = matches!(
             self.containers.last().map(|held| held.container),
             None | Some(Container::Quote)
@@ -16,6 +18,9 @@ impl Builder<'_> {
         );
         if leaf.kind == LeafKind::Text && (in_flow || behind_text) {
             leaf.kind = LeafKind::Paragraph;
+        }
+        if let Some(next) = next {
+            self.siblings.add(next, self.document.blocks.len());
         }
         self.document.blocks.push(Block::Leaf(leaf));
         self.text_start = self.document.text.len();

@@ -279,17 +279,31 @@ fn look_at_style(style: &str, looks: &mut Looks) {
     if style.contains("display:none") || style.contains("visibility:hidden") {
         looks.hidden = true;
     }
-    let letters = style.split(';').any(|rule| match rule.split_once(':') {
+    if has_code_letters(&style) {
+        looks.code = looks.code.max(Likeness::Letters);
+    }
+}
+
+/// Whether declarations set a text in the letters of code, or keep its blanks.
+pub(super) fn is_set_in_code_letters(style: &str) -> bool {
+    let style: String = style.chars().filter(|c| !c.is_whitespace()).collect();
+    let style = style.to_ascii_lowercase();
+    // What somebody wrote into a form is shown as `pre-wrap`, and mostly prose.
+    style.split(';').any(|rule| {
+        has_code_letters(rule) && !rule.contains("pre-wrap") && !rule.contains("break-spaces")
+    })
+}
+
+/// The same of declarations in small letters and without blanks.
+fn has_code_letters(style: &str) -> bool {
+    style.split(';').any(|rule| match rule.split_once(':') {
         Some(("white-space" | "white-space-collapse", how)) => {
             how.starts_with("pre") && !how.starts_with("pre-line")
                 || how.starts_with("break-spaces")
         }
         Some(("font" | "font-family", family)) => is_monospace(family),
         _ => false,
-    });
-    if letters {
-        looks.code = looks.code.max(Likeness::Letters);
-    }
+    })
 }
 
 fn is_monospace(family: &str) -> bool {

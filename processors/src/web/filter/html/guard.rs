@@ -6,13 +6,16 @@ use std::cell::{Cell, RefCell};
 use html5ever::{
     LocalName,
     interface::TreeSink as _,
+    local_name,
     tokenizer::{Tag, TagKind, Token, TokenSink, TokenSinkResult, Tokenizer, TokenizerOpts},
     tree_builder::{TreeBuilder, TreeBuilderOpts},
 };
 
 use super::{
-    Syntax, attributes, leaps,
-    roles::{Role, role_of_html},
+    Syntax,
+    attributes::{self, Likeness},
+    leaps,
+    roles::{Role, likeness_of_name, role_of_html},
     tags::Counting,
     tree::{Handle, Sink, Tree},
 };
@@ -45,6 +48,7 @@ fn parse_fed(
         full: Cell::new(false),
         n_tokens: Cell::new(0),
         raw: Cell::new(false),
+        n_sources: Cell::new(0),
     };
     let tokenizer = Tokenizer::new(guard, TokenizerOpts::default());
     if feed(&tokenizer, text) {
@@ -74,6 +78,8 @@ struct Guard {
     n_tokens: Cell<usize>,
     /// The element that is open is read as characters.
     raw: Cell<bool>,
+    /// So many elements of that name are open that wikis have for code.
+    n_sources: Cell<usize>,
 }
 
 /// What becomes of a token.
@@ -85,6 +91,22 @@ enum Fate {
 }
 
 impl Guard {
+    /// Wikis have `<source lang="c">` around code; to a browser it is a part of a film, with nothing in it.
+    fn rename(&self, tag: &mut Tag) {
+        let n_open = self.n_sources.get();
+        let is_code = match tag.kind {
+            TagKind::StartTag => {
+                !tag.self_closing && attributes::value(&tag.attrs, "lang").is_some()
+            }
+            TagKind::EndTag => 0 < n_open,
+        };
+        if is_code {
+            let n_open = if tag.kind == TagKind::StartTag { n_open + 1 } else { n_open - 1 };
+            self.n_sources.set(n_open);
+            tag.name = LocalName::from("syntaxhighlight");
+        }
+    }
+
     fn judge(&self, token: &Token) -> Fate {
         if self.full.get() {
             return if *token == Token::EOFToken { Fate::Pass } else { Fate::Leave };
@@ -111,7 +133,9 @@ impl Guard {
         if self.builder.sink.depth() < MAX_DEPTH || role.is_void() {
             return Fate::Pass;
         }
-        if role.is_transparent() && attributes::look(&tag.attrs).is_plain() {
+        let is_plain = attributes::look(&tag.attrs).is_plain()
+            && likeness_of_name(&tag.name) == Likeness::None;
+        if role.is_transparent() && is_plain {
             // Its text is no less readable without it.
             self.skipped.borrow_mut().push(tag.name.clone());
             return role.left_out();
@@ -168,7 +192,12 @@ impl Counting for Guard {
 impl TokenSink for Guard {
     type Handle = Handle;
 
-    fn process_token(&self, token: Token, line: u64) -> TokenSinkResult<Handle> {
+    fn process_token(&self, mut token: Token, line: u64) -> TokenSinkResult<Handle> {
+        if let Token::TagToken(tag) = &mut token
+            && tag.name == local_name!("source")
+        {
+            self.rename(tag);
+        }
         if !matches!(token, Token::ParseError(_)) {
             self.n_tokens.set(self.n_tokens.get() + 1);
         }

@@ -2,6 +2,7 @@
 
 use html5ever::{LocalName, QualName, local_name, ns};
 
+use super::attributes::Likeness;
 use crate::web::filter::document::{Container, Inline};
 
 /// What an element means, before its attributes are looked at.
@@ -156,9 +157,20 @@ pub(super) fn role_of_html(name: &LocalName) -> Role {
 fn role_of_rare(name: &str) -> Role {
     match name {
         "programlisting" | "screen" | "literallayout" | "synopsis" | "funcsynopsis"
-        | "cmdsynopsis" | "codeblock" | "sourcecode" | "artwork" => Role::Code,
-        "literal" | "userinput" | "computeroutput" => Role::Span,
+        | "cmdsynopsis" | "codeblock" | "sourcecode" | "artwork" | "syntaxhighlight"
+        | "programlistingco" | "screenco" | "msgblock" | "preformat" | "codelisting"
+        | "codesnippet" => Role::Code,
+        "literal" | "userinput" | "computeroutput" | "codeph" | "systemoutput" => Role::Span,
         "portal" | "fencedframe" => Role::Unseen,
+        // Feeds, DocBook, JATS, DITA.
+        "item" | "entry" | "description" | "content" | "content:encoded" | "chapter" | "sect1"
+        | "sect2" | "sect3" | "sec" | "topic" | "conbody" | "taskbody" | "refbody" | "note" => {
+            Role::Block
+        }
+        "para" | "simpara" | "formalpara" => Role::Paragraph,
+        "itemizedlist" => Role::Holds(Container::List { ordered: false }),
+        "orderedlist" => Role::Holds(Container::List { ordered: true }),
+        "listitem" => Role::Holds(Container::Item),
         _ => Role::Unmarked,
     }
 }
@@ -169,4 +181,37 @@ pub(super) fn role_of(name: &QualName) -> Role {
         return Role::Unseen;
     }
     role_of_html(&name.local)
+}
+
+/// What the name of an element says that nobody knows: that it holds code (`rh-code`, `x:code`,
+/// `my-code-block`), or that it may (`text-highlight`, `pre-header`, and `example`, which has prose in it as
+/// often).
+pub(super) fn likeness_of_name(name: &LocalName) -> Likeness {
+    const CODE: [&str; 9] = [
+        "code",
+        "codeblock",
+        "snippet",
+        "codesnippet",
+        "sourcecode",
+        "syntaxhighlighter",
+        "hljs",
+        "prism",
+        "shiki",
+    ];
+    const MAYBE: [&str; 6] = ["highlight", "highlighter", "pre", "listing", "terminal", "syntax"];
+    let name: &str = name;
+    if name == "example" {
+        return Likeness::Letters;
+    }
+    if !name.contains(['-', ':', '_']) {
+        return Likeness::None;
+    }
+    let mut parts = name.split(['-', ':', '_']);
+    if parts.clone().any(|part| CODE.contains(&part)) || parts.clone().next_back() == Some("pre") {
+        Likeness::Letters
+    } else if parts.any(|part| MAYBE.contains(&part)) {
+        Likeness::Weak
+    } else {
+        Likeness::None
+    }
 }

@@ -14,9 +14,11 @@ use html5ever::{
 
 use super::{
     attributes::{self, Looks},
-    roles::{Role, role_of},
+    roles::{Role, likeness_of_name, role_of},
     tags::MAX_ATTRIBUTES,
 };
+
+mod graft;
 
 /// A node's place in the vector.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -263,7 +265,10 @@ impl TreeSink for Sink {
         attributes: Vec<Attribute>,
         _: ElementFlags,
     ) -> Handle {
-        let (role, looks) = (role_of(&name), attributes::look(&attributes));
+        let (role, mut looks) = (role_of(&name), attributes::look(&attributes));
+        if role == Role::Unmarked {
+            looks.code = looks.code.max(likeness_of_name(&name.local));
+        }
         let QualName { ns: space, local: name, .. } = name;
         let id = self.push(Data::Element { name: name.clone(), attributes, role, looks });
         Handle { id, space, name }

@@ -1,6 +1,10 @@
 //! Addresses of links: kept as far as they are addresses.
 
+use std::borrow::Cow;
+
 use percent_encoding::percent_decode_str;
+
+use super::inline;
 
 const MAX_ADDRESS_BYTES: usize = 512;
 
@@ -17,7 +21,7 @@ pub(in crate::web::filter) fn address(href: &str) -> Option<String> {
         return None;
     }
     let plain = |part: &str| {
-        let decoded = percent_decode_str(part).decode_utf8_lossy();
+        let decoded = decoded(part);
         part.len() <= MAX_ADDRESS_BYTES
             && !decoded
                 .contains(['{', '}', ';', '<', '>', '(', ')', '`', '"', '\\', '\n', '=', '|'])
@@ -27,9 +31,11 @@ pub(in crate::web::filter) fn address(href: &str) -> Option<String> {
     let (path, query) = split(rest, '?');
     let mut kept = String::with_capacity(href.len());
     let path_is_plain = {
-        let decoded = percent_decode_str(path).decode_utf8_lossy();
+        let decoded = decoded(path);
         path.len() <= MAX_ADDRESS_BYTES
             && !decoded.contains(['{', '}', ';', '<', '>', '`', '"', '\\', '\n', '|', ' '])
+            // `/wiki/Function_(mathematics)` is one.
+            && !inline::is_in_path(&decoded)
     };
     if !path_is_plain {
         return None;
@@ -63,6 +69,19 @@ fn is_simple(href: &str) -> bool {
         && rest.unwrap_or(href).bytes().all(is_plain)
 }
 
+/// A part of an address, however often it was escaped.
+fn decoded(part: &str) -> Cow<'_, str> {
+    const MAX_ROUNDS: usize = 3;
+    let mut decoded = Cow::Borrowed(part);
+    for _ in 0..MAX_ROUNDS {
+        if !decoded.contains('%') {
+            break;
+        }
+        decoded = Cow::Owned(percent_decode_str(&decoded).decode_utf8_lossy().into_owned());
+    }
+    decoded
+}
+
 fn split(text: &str, at: char) -> (&str, Option<&str>) {
     text.split_once(at).map_or((text, None), |(before, behind)| (before, Some(behind)))
 }
@@ -89,6 +108,12 @@ mod tests {
             ("java\nscript:alert(1)", None),
             ("data:text/html,<pre>x</pre>", None),
             ("/a%7Bfn%20main%7D", None),
+            ("/a%257Bfn%2520main%257D", None),
+            ("/run/leak(x=open(y))", None),
+            ("/x/aa365465%28v%3Dvs.85%29.aspx", Some("/x/aa365465%28v%3Dvs.85%29.aspx")),
+            ("/wiki/Function_(mathematics)", Some("/wiki/Function_(mathematics)")),
+            ("/x?q=for(int%20i=0;i<n;i++)", Some("/x")),
+            ("/x#for(int%20i=0;i<n;i++)", Some("/x")),
             ("", None),
             ("mailto:a@b.example", Some("mailto:a@b.example")),
         ] {

@@ -1,6 +1,6 @@
 //! Marks of code that are written as text: `&lt;pre&gt;`, fences and backticks in decoded prose.
 
-use super::Removal;
+use super::{Removal, within};
 
 const TAGS: [&str; 14] = [
     "pre",
@@ -142,12 +142,6 @@ fn tag(text: &str, start: usize, open_ended: &mut Open) -> Option<usize> {
     }
     let attributes = behind.get(..inside)?;
     attributes.contains('=').then_some(tag_end)
-}
-
-/// The beginning of a text, of so many bytes at most.
-fn within(text: &str, max: usize) -> &str {
-    let mut ends = (0..=max.min(text.len())).rev();
-    ends.find_map(|end| text.get(..end)).unwrap_or_default()
 }
 
 /// What stands behind `<`, however often it was escaped, and where.

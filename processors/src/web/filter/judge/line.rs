@@ -1,62 +1,141 @@
 //! The density score: how much a line looks like code rather than like a sentence.
 
 mod harmless;
+mod languages;
 mod marks;
 mod normal;
+mod together;
 
 pub(super) use self::harmless::is_harmless;
+pub(in crate::web::filter) use self::together::{Look, together};
 use super::{super::placeholder, words::is_small};
 
-/// What a line that cannot be anything but code scores.
-const CERTAIN: i32 = 9;
-
-/// Points for code, less points for prose. Depends on the line alone.
-pub(in crate::web::filter) fn score(line: &str) -> i32 {
+/// What a line looks like. Depends on the line alone.
+pub(in crate::web::filter) fn look(line: &str) -> Look {
     let line = normal::normal(line);
     let line = line.trim();
     if line.is_empty() || placeholder::is_one(line) {
-        return 0;
+        return Look::APART;
     }
     if marks::certain(line) {
-        return CERTAIN;
+        return Look::CODE;
     }
     let tokens = Tokens::of(line);
-    let keywords = marks::keywords(line);
-    let for_code = marks::ends(line)
-        + keywords
-        + marks::shapes(line)
-        + 2 * tokens.n_calls.min(2)
-        + (tokens.n_operators * 2).min(4)
-        + tokens.n_names.min(3)
-        + tokens.n_flags.min(2)
-        + tokens.density();
+    // Nearly all lines of nearly all pages.
+    let words = tokens.n_symbols == 0 && 2 <= tokens.n_small;
+    let languages = if words { 0 } else { languages::points(line) };
+    let keywords = marks::keywords(line).max(languages);
+    let (ends, shapes) = (marks::ends(line), marks::shapes(line));
+    let calls = 2 * tokens.n_calls.min(2);
+    let operators = if tokens.is_path(line) { 0 } else { (tokens.n_operators * 2).min(4) };
+    let names = tokens.n_names.min(3);
     // `if x is None:` is made of small words, too.
     let forgiven = if 5 <= keywords { tokens.n_small.min(2) * 2 } else { 0 };
-    for_code - (tokens.prose(line) - forgiven)
+    let prose = tokens.prose(line) - forgiven;
+    let for_code = ends + keywords + shapes + calls + operators + names;
+    let score = for_code + tokens.n_flags.min(2) + tokens.density() - prose;
+    if words && for_code == 0 {
+        return Look { score, ..Look::PROSE };
+    }
+    // Items end in semicolons, types in braces, and what somebody owes in percents.
+    let bare = line.ends_with(';') && calls + operators + keywords + shapes == 0;
+    let ends = if bare || marks::is_typed(line) { 0 } else { ends };
+    let entry = languages::entry(line);
+    let firm = ends + keywords + shapes;
+    Look {
+        score,
+        doubt: firm + calls + operators + names + entry - prose,
+        hard: 0 < firm + calls,
+        firm: 0 < firm,
+        nest: 0 < entry && line.ends_with(':'),
+        signs: 0 < tokens.n_symbols || 0 < entry,
+        comment: marks::beside(line),
+        sentence: marks::is_sentence(line),
+        single: tokens.n == 1,
+        apart: false,
+    }
 }
 
-/// Which lines of a paragraph are code. `threshold`: what a line has to score by itself.
-pub(in crate::web::filter) fn code_lines(lines: &[&str], threshold: i32) -> Vec<bool> {
-    let scores: Vec<i32> = lines.iter().map(|line| score(line)).collect();
-    let breaks: Vec<bool> =
-        lines.iter().map(|line| line.trim().is_empty() || placeholder::is_one(line)).collect();
-    let mut code: Vec<bool> = scores.iter().map(|score| threshold <= *score).collect();
+/// Points for code, less points for prose. Depends on the line alone.
+#[cfg(test)]
+pub(super) fn score(line: &str) -> i32 {
+    look(line).score
+}
+
+/// Which lines of the source of a paragraph are code, that readers see as one: they broke anywhere.
+pub(in crate::web::filter) fn wrapped_lines(lines: &[&str], threshold: i32) -> Vec<bool> {
+    let looks: Vec<Look> = lines.iter().map(|line| look(line)).collect();
+    let mut code: Vec<bool> = looks.iter().map(|look| threshold <= look.score).collect();
     let mut start = 0;
     while start < lines.len() {
-        let len = breaks.iter().skip(start).take_while(|is_break| !**is_break).count();
+        let len = looks.iter().skip(start).take_while(|look| !look.apart).count();
         let end = start + len;
-        if let (Some(lines), Some(scores), Some(code)) =
-            (lines.get(start..end), scores.get(start..end), code.get_mut(start..end))
+        if let (Some(lines), Some(looks), Some(code)) =
+            (lines.get(start..end), looks.get(start..end), code.get_mut(start..end))
         {
-            grow(lines, scores, code);
+            grow(lines, looks, code);
         }
         start = end + 1;
     }
     code
 }
 
+/// Which lines of a text are code. `threshold`: what a line has to score by itself.
+pub(in crate::web::filter) fn code_lines(lines: &[&str], threshold: i32) -> Vec<bool> {
+    let looks: Vec<Look> = lines.iter().map(|line| look(line)).collect();
+    let mut code: Vec<bool> = looks.iter().map(|look| threshold <= look.score).collect();
+    let mut lone = Lone::default();
+    let mut start = 0;
+    while start < lines.len() {
+        let len = looks.iter().skip(start).take_while(|look| !look.apart).count();
+        let end = start + len;
+        if let (Some(lines), Some(looks), Some(code)) =
+            (lines.get(start..end), looks.get(start..end), code.get_mut(start..end))
+        {
+            together(looks, code);
+            grow(lines, looks, code);
+        }
+        match len {
+            0 => {}
+            1 => lone.add(start),
+            _ => lone.settle(&looks, &mut code),
+        }
+        if lines.get(end).is_some_and(|line| placeholder::is_one(line)) {
+            lone.settle(&looks, &mut code);
+        }
+        start = end + 1;
+    }
+    lone.settle(&looks, &mut code);
+    code
+}
+
+/// Lines of which each is a paragraph of its own, with nothing but blank lines between them.
+#[derive(Default)]
+struct Lone(Vec<usize>);
+
+impl Lone {
+    fn add(&mut self, at: usize) {
+        self.0.push(at);
+    }
+
+    fn settle(&mut self, looks: &[Look], code: &mut [bool]) {
+        let at = std::mem::take(&mut self.0);
+        if at.len() < 2 {
+            return;
+        }
+        let looks: Vec<Look> = at.iter().filter_map(|at| looks.get(*at).copied()).collect();
+        let mut found: Vec<bool> = at.iter().filter_map(|at| code.get(*at).copied()).collect();
+        together(&looks, &mut found);
+        for (at, found) in at.into_iter().zip(found) {
+            if let Some(code) = code.get_mut(at) {
+                *code |= found;
+            }
+        }
+    }
+}
+
 /// Lines between and behind code are more likely code, the more of it there is.
-fn grow(lines: &[&str], scores: &[i32], code: &mut [bool]) {
+fn grow(lines: &[&str], looks: &[Look], code: &mut [bool]) {
     let n = code.len();
     let n_code = code.iter().filter(|code| **code).count();
     if n_code == 0 {
@@ -64,20 +143,20 @@ fn grow(lines: &[&str], scores: &[i32], code: &mut [bool]) {
     }
     // What follows a prompt, a trace or a hunk belongs to it.
     if let Some(first) = lines.iter().position(|line| marks::leads(line)) {
-        for (code, score) in code.iter_mut().zip(scores).skip(first) {
-            *code |= -4 < *score;
+        for (code, look) in code.iter_mut().zip(looks).skip(first) {
+            *code |= -4 < look.score;
         }
     }
     if 3 <= n && n <= n_code * 2 {
-        for ((code, score), line) in code.iter_mut().zip(scores).zip(lines) {
-            *code |= -7 < *score || marks::comments(line);
+        for ((code, look), line) in code.iter_mut().zip(looks).zip(lines) {
+            *code |= -7 < look.score || marks::comments(line);
         }
     }
     let mut spread = |order: &mut dyn Iterator<Item = usize>| {
         let mut behind_code = false;
         for at in order {
-            let (Some(code), Some(score)) = (code.get_mut(at), scores.get(at)) else { continue };
-            *code |= behind_code && 1 <= *score;
+            let (Some(code), Some(look)) = (code.get_mut(at), looks.get(at)) else { continue };
+            *code |= behind_code && 1 <= look.score;
             behind_code = *code;
         }
     };
@@ -90,7 +169,7 @@ fn grow(lines: &[&str], scores: &[i32], code: &mut [bool]) {
             !is(*at)
                 && is(at - 1)
                 && is(at + 1)
-                && scores.get(*at).is_some_and(|score| -2 <= *score)
+                && looks.get(*at).is_some_and(|look| -2 <= look.score)
         })
         .collect();
     for at in between {
@@ -124,6 +203,8 @@ struct Tokens {
     n_symbols: usize,
     n_chars: usize,
     n_foreign: usize,
+    n_maths: usize,
+    n_steps: usize,
 }
 
 impl Tokens {
@@ -165,6 +246,8 @@ impl Tokens {
                 symbols += usize::from(is_symbol(c));
             } else if c.is_alphabetic() {
                 self.n_foreign += 1;
+            } else {
+                self.n_maths += usize::from(is_maths(c));
             }
         }
         let is_url = token.as_bytes().windows(3).any(|part| part == b"://");
@@ -176,6 +259,7 @@ impl Tokens {
         self.n_symbols += symbols - emphasis(token).min(symbols);
         if is_operator(token) {
             self.n_operators += 1;
+            self.n_steps += usize::from(matches!(token, ">" | "|"));
             return;
         }
         let bare = token.trim_matches(|c: char| {
@@ -192,7 +276,9 @@ impl Tokens {
         {
             self.n_words += i32::from(!is_camel(bare));
         }
-        self.n_calls += i32::from(is_call(token));
+        // `fix(parser): …` is what a change is called.
+        let is_scope = self.n == 1 && token.ends_with("):");
+        self.n_calls += i32::from(is_call(token) && !is_scope);
         self.n_names += i32::from(is_name(bare));
         self.n_operators += i32::from(has_operator(token));
         self.n_flags += i32::from(is_flag(token));
@@ -205,6 +291,15 @@ impl Tokens {
         self.n_small += i32::from(is_small(word));
         self.n_words += 1 - camel;
         self.n_names += camel;
+    }
+
+    /// Whether it is the way to a page or through a menu: `File > Open`, `Home | About`.
+    fn is_path(&self, line: &str) -> bool {
+        let n_steps = self.n_steps;
+        0 < n_steps
+            && i32::try_from(n_steps).is_ok_and(|n| n == self.n_operators)
+            && n_steps == self.n_symbols
+            && line.starts_with(|c: char| !c.is_lowercase())
     }
 
     /// Points for signs among the letters.
@@ -227,7 +322,8 @@ impl Tokens {
             line.trim_end_matches(['"', '\'', ')', '”', '’', ']']).ends_with(['.', '!', '?', ':']);
         let sentence = if begins && ends && 4 <= self.n { 3 } else { 0 };
         let foreign = if self.n_chars <= self.n_foreign * 3 { 4 } else { 0 };
-        small + words + sentence + foreign
+        let maths = if 0 < self.n_maths { 4 } else { 0 };
+        small + words + sentence + foreign + maths
     }
 }
 
@@ -340,6 +436,15 @@ const fn is_symbol(c: char) -> bool {
     )
 }
 
+/// What stands in formulas, and in no program: raised and lowered digits, signs of sets and sums.
+const fn is_maths(c: char) -> bool {
+    matches!(
+        c,
+        '²' | '³' | '¹' | '×' | '÷' | '±' | '√' | '\u{2070}'..='\u{209c}' | '\u{2200}'..='\u{22ff}'
+            | '\u{2190}'..='\u{21ff}'
+    )
+}
+
 /// `name(`, but not `name(s)`.
 fn is_call(token: &str) -> bool {
     let Some(at) = token.find('(') else { return false };
@@ -350,7 +455,21 @@ fn is_call(token: &str) -> bool {
             .iter()
             .any(|p| rest.starts_with(p))
     });
-    named && !plural
+    // `O(n)` is what something costs.
+    let formula = at == 1 && token.starts_with(|c: char| c.is_ascii_uppercase());
+    named && !plural && !formula && !is_manual(token, at)
+}
+
+/// `git-diff(1)`, as manuals name each other.
+fn is_manual(token: &str, at: usize) -> bool {
+    let bytes = token.as_bytes();
+    let (name, behind) = (bytes.get(..at).unwrap_or_default(), bytes.get(at..).unwrap_or_default());
+    1 < name.len()
+        && name.iter().all(|byte| byte.is_ascii_lowercase() || matches!(byte, b'-'))
+        && matches!(
+            behind,
+            [b'(', b'1'..=b'8', b')'] | [b'(', b'1'..=b'8', b')', b',' | b'.' | b';' | b':']
+        )
 }
 
 /// A name as only programs have them: `snake_case`, `camelCase`, `a.b.c`, `a::b`.

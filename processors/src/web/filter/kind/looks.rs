@@ -121,7 +121,7 @@ pub(super) fn starts_html(text: &str) -> bool {
 }
 
 /// Whether a text that does not say so has fences, or headings and links.
-pub(super) fn looks_like_markdown(text: &str) -> bool {
+pub(in crate::web::filter) fn looks_like_markdown(text: &str) -> bool {
     let (mut n_headings, mut n_links) = (0_usize, 0_usize);
     for line in text.lines().take(2000) {
         let bare = line.trim_start_matches(' ');

@@ -105,6 +105,16 @@ pub(in crate::web::filter) const HTML: &[&str] = &[
     "*",
     "[x](y)",
     "|",
+    "<li>let x = 1;",
+    "<p>return x",
+    "<td>end",
+    "<tr><td>x = f(1)",
+    "<div>total",
+    "<x-code>",
+    "</x-code>",
+    "f(x, y=1)",
+    "\u{ad}",
+    "می\u{200c}",
 ];
 
 pub(in crate::web::filter) const MARKDOWN: &[&str] = &[
@@ -181,6 +191,12 @@ pub(in crate::web::filter) const MARKDOWN: &[&str] = &[
     "<ul>",
     "x_y",
     "|\n",
+    "#+begin_src\n",
+    "#+end_src\n",
+    "{code}\n",
+    "\nlet x = 1;\n\n",
+    "- return x\n",
+    "f(x, y=1)",
 ];
 
 pub(in crate::web::filter) const TEXT: &[&str] = &[
@@ -218,6 +234,20 @@ pub(in crate::web::filter) const TEXT: &[&str] = &[
     "// x",
     "a.b.c",
     "key: v",
+    "{code}\n",
+    "like::\n\n",
+    "----\n",
+    "[source]\n",
+    "bc. x",
+    ".nf\n",
+    "#+begin_src\n",
+    "#+end_src\n",
+    "steps:\n",
+    "mov eax, 1\n",
+    "end\n",
+    "\u{200d}",
+    "f(x, y=1)",
+    "{ a; }",
 ];
 
 fn again(filtered: &Filtered, wanted: &ContentFilter) -> Filtered {

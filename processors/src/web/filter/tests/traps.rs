@@ -312,7 +312,10 @@ fn trap_18_signs_that_are_not_seen_do_not_hide_code_and_stay_in_prose() {
             "The keepsake shows it.\n\nle\u{200b}t leak_me = f(1)\u{37e}\nretu\u{200b}rn leak_me\u{37e}\n\nSo.",
         ],
     );
-    assert_eq!(raw("A soft\u{ad}ly said word.", TEXT).content, "A soft\u{ad}ly said word.");
+    for declared in [TEXT, MARKDOWN] {
+        let content = raw("A soft\u{ad}ly said\u{200b} word: می\u{200c}خواهم.", declared).content;
+        assert_eq!(content.trim_end(), "A softly said word: می\u{200c}خواهم.");
+    }
 }
 
 #[test]

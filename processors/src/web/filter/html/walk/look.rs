@@ -49,7 +49,9 @@ impl Walker<'_> {
         let before = self.n_steps;
         let text = self.text_of(id);
         self.n_ahead = self.n_ahead.saturating_sub(self.n_steps - before);
-        let prose = judge::reads_as_prose(&text);
+        // Figures are set in such letters, so that they stand below each other.
+        let figures = likeness == Likeness::Letters && !text.contains(char::is_alphabetic);
+        let prose = figures || judge::reads_as_prose(&text);
         let many = MANY_BYTES < text.len();
         self.scratch = text;
         prose && (likeness == Likeness::Letters || many)

@@ -1,6 +1,6 @@
 //! What gives a line away: prompts, hunks, traces, keywords, and how it ends.
 
-use super::is_small;
+use super::{is_small, placeholder};
 
 /// Whether a line can be nothing but code, or a part of a transcript, diff or trace.
 pub(super) fn certain(line: &str) -> bool {
@@ -24,6 +24,29 @@ pub(super) fn leads(line: &str) -> bool {
 /// Whether a line is a comment, if it stands in code at all.
 pub(super) fn comments(line: &str) -> bool {
     begins(line.trim_start(), &["#", "//", "--", ";", "%", "* ", "\"\"\"", "REM "])
+}
+
+/// Whether a line is a comment where it stands beside code; elsewhere it may be anything.
+pub(super) fn beside(line: &str) -> bool {
+    begins(line, &["# ", "//", "-- ", ";; ", "; ", "% ", "/*", "REM ", "rem ", "!! ", "(* ", "{- "])
+}
+
+/// Whether a line ends in the name of a type: `Returns: {string}`, `the name {Buffer|Stream}`.
+pub(super) fn is_typed(line: &str) -> bool {
+    let Some((before, inner)) = line.strip_suffix('}').and_then(|rest| rest.rsplit_once('{'))
+    else {
+        return false;
+    };
+    let named = |byte: u8| byte.is_ascii_alphanumeric() || b"|.[]<>_*? ".contains(&byte);
+    before.ends_with(' ') && !inner.is_empty() && inner.bytes().all(named)
+}
+
+/// Whether a line begins or ends as sentences and captions do.
+pub(super) fn is_sentence(line: &str) -> bool {
+    let words =
+        line.bytes().all(|byte| byte.is_ascii_alphanumeric() || b" ,.:!?'-".contains(&byte));
+    let begins = line.starts_with(char::is_uppercase);
+    begins && words || line.ends_with(['.', ':', '!', '?'])
 }
 
 fn begins(line: &str, marks: &[&str]) -> bool {
@@ -308,10 +331,13 @@ fn is_entry(line: &str) -> bool {
     behind.trim_start().starts_with([':', '='])
 }
 
-/// `name = value`
+/// `name = value`, `name += value`
 fn is_assignment(line: &str) -> bool {
     let Some((name, value)) = line.split_once('=') else { return false };
-    let name = name.trim();
+    let name = name.trim().trim_end_matches(['+', '-', '*', '/', '|', '^', ':']).trim_end();
     let named = |c: char| c.is_ascii_alphanumeric() || "_.-:[]$*+".contains(c);
-    !name.is_empty() && name.chars().all(named) && !value.trim().is_empty()
+    !name.is_empty()
+        && !name.starts_with(placeholder::SPAN)
+        && name.chars().all(named)
+        && !value.trim().is_empty()
 }

@@ -1,0 +1,270 @@
+//! Code among the words of a sentence, without any mark: a statement in braces, a call with what only
+//! programs hand over, an address that is a program.
+//!
+//! A name that is only mentioned (`open()`, `f(x)`) is left to the reader.
+
+use super::Removal;
+
+/// What is longer is no part of a sentence.
+const MAX_BYTES: usize = 400;
+
+/// Finds it, in order.
+pub(super) fn find(text: &str) -> Vec<Removal> {
+    let bytes = text.as_bytes();
+    let mut found: Vec<Removal> = Vec::new();
+    let mut at = 0;
+    while let Some(step) = bytes
+        .get(at..)
+        .and_then(|rest| rest.iter().position(|byte| matches!(byte, b'(' | b'{' | b':' | b'\\')))
+    {
+        let here = at + step;
+        let least = found.last().map_or(0, |last| last.range.end);
+        let range = match bytes.get(here) {
+            Some(b'(') => call(text, here),
+            Some(b'{') => braces(text, here),
+            Some(b':') => address(text, here),
+            _ => verb(text, here),
+        };
+        match range {
+            Some((start, end)) if least <= start => {
+                found.push(Removal { range: start..end, n_lines: 1, inline: true });
+                at = end;
+            }
+            _ => at = here + 1,
+        }
+    }
+    found
+}
+
+/// Where a bracket closes, at most so far behind it.
+fn closing(text: &str, open: usize) -> Option<usize> {
+    let mut depth = 0_usize;
+    for (at, byte) in text.bytes().enumerate().skip(open).take(MAX_BYTES) {
+        match byte {
+            b'(' | b'{' | b'[' => depth += 1,
+            b')' | b'}' | b']' => {
+                depth = depth.checked_sub(1)?;
+                if depth == 0 {
+                    return Some(at);
+                }
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+/// Where the name begins that ends at a place: `a.b::c`.
+fn name_start(text: &str, end: usize) -> usize {
+    const MAX_NAME: usize = 80;
+    let named = |byte: &u8| byte.is_ascii_alphanumeric() || b"_.:$@!>-".contains(byte);
+    let before = text.as_bytes().get(..end).unwrap_or_default();
+    end - before.iter().rev().take(MAX_NAME).take_while(|byte| named(byte)).count()
+}
+
+/// Whether what stands in brackets is handed over by a program.
+fn is_program(inner: &str) -> bool {
+    let bytes = inner.as_bytes();
+    let operator = bytes.windows(2).any(|pair| {
+        matches!(
+            pair,
+            b"=>"
+                | b"->"
+                | b"=="
+                | b"!="
+                | b"<="
+                | b">="
+                | b"&&"
+                | b"||"
+                | b"++"
+                | b"+="
+                | b"::"
+                | b"()"
+                | b"${"
+        )
+    });
+    let assigns = inner.match_indices('=').any(|(at, _)| {
+        let name = inner.get(..at).unwrap_or_default().trim_end();
+        name.ends_with(|c: char| c.is_ascii_alphanumeric() || c == '_')
+    });
+    operator || assigns || inner.contains(';') && !inner.contains("; ") || is_nested(inner)
+}
+
+/// Whether a path of an address is a program rather than a page (`/wiki/Function_(mathematics)`,
+/// `/x(v=1).aspx`).
+pub(super) fn is_in_path(path: &str) -> bool {
+    path.contains('=') && path.split_once('(').is_some_and(|(_, inner)| is_nested(inner))
+}
+
+/// A call in a call.
+fn is_nested(inner: &str) -> bool {
+    inner.match_indices('(').any(|(at, _)| {
+        inner.get(..at).is_some_and(|name| {
+            name.ends_with(|c: char| c.is_ascii_alphanumeric() || c == '_')
+                && inner
+                    .get(at + 1..)
+                    .is_some_and(|rest| !rest.starts_with("s)") && !rest.starts_with("es)"))
+        })
+    })
+}
+
+/// `name(…)` with what only programs hand over, and what goes on behind it.
+fn call(text: &str, open: usize) -> Option<(usize, usize)> {
+    let start = name_start(text, open);
+    let keyword = text.get(..open)?.strip_suffix(' ').and_then(|before| {
+        let word = before.rsplit(|c: char| !c.is_ascii_alphanumeric()).next()?;
+        matches!(word, "for" | "if" | "while" | "switch" | "catch" | "function")
+            .then(|| before.len() - word.len())
+    });
+    if start == open && keyword.is_none() {
+        return None;
+    }
+    let close = closing(text, open)?;
+    let inner = text.get(open + 1..close)?;
+    let start = if start == open { keyword? } else { start };
+    let name = text.get(start..open)?;
+    if name.ends_with([':', '-', '>', '.']) {
+        return None;
+    }
+    let behind = text.get(close + 1..)?;
+    let block = behind.trim_start().starts_with('{');
+    let dotted = name.contains(['.', '_']) || name.contains("::") || name.contains("->");
+    let quoted =
+        inner.contains(['"', '\'']) && (inner.starts_with(['"', '\'']) || inner.contains(','));
+    let statement = dotted && !inner.is_empty() && behind.starts_with(';');
+    // `P(X = 3)` is of mathematics.
+    let is_formula = name.len() <= 2 && !behind.starts_with(';');
+    if !(is_statement(inner, keyword.is_some()) && !is_formula
+        || block
+        || quoted && !inner.contains(". ")
+        || statement)
+    {
+        return None;
+    }
+    Some((start, extended(text, close + 1)))
+}
+
+fn is_statement(inner: &str, keyword: bool) -> bool {
+    if keyword {
+        // `for (one reason or the other)`; of signs, those of a loop or a condition.
+        let small = inner.split_whitespace().filter(|word| super::words::is_small(word)).count();
+        return small < 2 && (inner.contains(';') || inner.contains(['=', '<', '>', '&', '|']));
+    }
+    is_program(inner)
+}
+
+/// What goes on behind a call: `.b(c)`, `{ … }`, `;`.
+fn extended(text: &str, mut end: usize) -> usize {
+    const MAX_PARTS: usize = 8;
+    for _ in 0..MAX_PARTS {
+        let rest = text.get(end..).unwrap_or_default();
+        let bare = rest.trim_start_matches(' ');
+        let blanks = rest.len() - bare.len();
+        if bare.starts_with('{') {
+            match closing(text, end + blanks) {
+                Some(close) => end = close + 1,
+                None => return end,
+            }
+        } else if rest.starts_with(['.', '[', '('])
+            || rest.starts_with("->")
+            || rest.starts_with("::")
+        {
+            let named = |c: char| c.is_ascii_alphanumeric() || "_.:>-".contains(c);
+            let name = rest.find(|c| !named(c)).unwrap_or(rest.len());
+            let next = end + name;
+            if !text.get(next..).is_some_and(|rest| rest.starts_with(['(', '['])) {
+                return end;
+            }
+            match closing(text, next) {
+                Some(close) => end = close + 1,
+                None => return end,
+            }
+        } else if rest.starts_with(';') {
+            return end + 1;
+        } else {
+            return end;
+        }
+    }
+    end
+}
+
+/// `{ a; b; }`, `{"a": 1}`, `{code}…{code}`; no `{a, b}` as sets have it.
+fn braces(text: &str, open: usize) -> Option<(usize, usize)> {
+    let rest = text.get(open..)?;
+    for mark in ["{code", "{noformat"] {
+        if rest.starts_with(mark) {
+            let near = super::within(rest, MAX_BYTES);
+            let behind = near.find('}')? + 1;
+            let close = near.get(behind..)?.find(mark)? + behind;
+            let end = close + near.get(close..)?.find('}')? + 1;
+            return Some((open, open + end));
+        }
+    }
+    let close = closing(text, open)?;
+    let inner = text.get(open + 1..close)?;
+    let entry = inner.trim_start().starts_with(['"', '\'']) && inner.contains(':');
+    let property = inner.contains(": ") && inner.trim_end().ends_with(';');
+    let is_code = entry
+        || property
+        || inner.trim_end().ends_with(';')
+        || inner.contains(';') && is_program(inner)
+        || inner.contains("=>")
+        || inner.contains("return ") && inner.contains(['+', '(', '=', '.']);
+    if !is_code {
+        return None;
+    }
+    Some((open, extended(text, close + 1)))
+}
+
+/// `javascript:…`, `data:text/html,…`
+fn address(text: &str, colon: usize) -> Option<(usize, usize)> {
+    const SCHEMES: [&str; 3] = ["javascript", "vbscript", "data"];
+    let before = text.get(..colon)?;
+    let scheme = SCHEMES.iter().find(|scheme| {
+        let from = before.len().checked_sub(scheme.len());
+        from.and_then(|from| before.get(from..))
+            .is_some_and(|word| word.eq_ignore_ascii_case(scheme))
+    })?;
+    let start = colon - scheme.len();
+    let is_word = before.get(..start)?.ends_with(|c: char| c.is_alphanumeric());
+    let rest = text.get(colon + 1..)?;
+    // How it begins tells what it is; only what is one is read to its end.
+    let near = super::within(rest, MAX_BYTES);
+    let near = near.split(char::is_whitespace).next()?;
+    let typed =
+        *scheme != "data" || near.split([',', ';']).next().is_some_and(|kind| kind.contains('/'));
+    if is_word || !typed || !near.contains(['(', ',', '=', ';']) {
+        return None;
+    }
+    let end = rest.find(char::is_whitespace).unwrap_or(rest.len());
+    Some((start, colon + 1 + end))
+}
+
+/// `\verb|x|`, `\lstinline!x!`, `\texttt{x}`
+fn verb(text: &str, at: usize) -> Option<(usize, usize)> {
+    let rest = text.get(at..)?;
+    if let Some(open) = ["\\texttt{", "\\mintinline{", "\\lstinline{", "\\code{"]
+        .iter()
+        .find(|mark| rest.starts_with(**mark))
+    {
+        let close = closing(text, at + open.len() - 1)?;
+        let end = extended_group(text, close + 1);
+        return Some((at, end));
+    }
+    let mark = ["\\verb*", "\\verb", "\\lstinline"].iter().find(|mark| rest.starts_with(**mark))?;
+    let behind = rest.get(mark.len()..)?;
+    let sign = *behind.as_bytes().first().filter(|byte| byte.is_ascii_punctuation())?;
+    let end = behind.get(1..)?.bytes().take(MAX_BYTES).position(|byte| byte == sign)?;
+    Some((at, at + mark.len() + 1 + end + 1))
+}
+
+/// A second pair of braces.
+fn extended_group(text: &str, end: usize) -> usize {
+    match text.get(end..) {
+        Some(rest) if rest.starts_with('{') => closing(text, end).map_or(end, |close| close + 1),
+        _ => end,
+    }
+}
+
+#[cfg(test)]
+mod tests;

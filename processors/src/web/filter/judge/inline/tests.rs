@@ -1,0 +1,63 @@
+use super::*;
+
+fn without(text: &str) -> String {
+    let mut kept = String::new();
+    let mut at = 0;
+    for removal in find(text) {
+        kept.push_str(&text[at..removal.range.start]);
+        kept.push('#');
+        at = removal.range.end;
+    }
+    kept.push_str(&text[at..]);
+    kept
+}
+
+#[test]
+fn code_among_words_is_found_where_it_can_be_nothing_else() {
+    for (text, left) in [
+        (
+            "Just write for (int i = 0; i < n; i++) { sum += i; } and it works.",
+            "Just write # and it works.",
+        ),
+        ("Use os.path.join(base, 'name') to join them.", "Use # to join them."),
+        ("Then call requests.get(url, timeout=3).json() once.", "Then call # once."),
+        ("It says if (x == null) return; here", "It says # return; here"),
+        ("We pass fetch(url => url.trim()) to it", "We pass # to it"),
+        ("Set {\"a\": 1, \"b\": 2} in the file.", "Set # in the file."),
+        ("A rule .x { color: red; } hides it", "A rule .x # hides it"),
+        ("see javascript:alert(document.cookie) there", "see # there"),
+        ("see data:text/html,<b>x</b> there", "see # there"),
+        ("the {code}x = 1{code} macro", "the # macro"),
+        ("so \\verb|x = 1| and \\texttt{y} too", "so # and # too"),
+        ("print(\"hello\", name) prints it", "# prints it"),
+    ] {
+        assert_eq!(without(text), left, "{text}");
+    }
+}
+
+#[test]
+fn what_is_only_mentioned_or_calculated_stays() {
+    for text in [
+        "Use os.path.join(base, name) and axios.get(url[, config]) to join them.",
+        "Call open() and then close() on it.",
+        "The item(s) and the function f(x) of x (see below; and above)",
+        "The sum of f(x, y) and P(X = 3) is 1, as E(X) <= 4.",
+        "Let A = {1, 2, 3} and B = {x : x > 0}.",
+        "Ann (the elder) and Bob (the younger; of Kent) came.",
+        "At 10:30: the talk (in {curly} braces) begins",
+        "for (as he says) one is better than none",
+        "H2O(l) and NaCl(aq) react (slowly).",
+        "data: 12, 13, 14; script: by hand",
+        "Dear John(ny), C(2) is the note; see ISO(E) 12(b).",
+        "https://en.example/wiki/Rust_(programming_language) is the page",
+    ] {
+        assert_eq!(without(text), text);
+    }
+}
+
+#[test]
+fn brackets_that_never_close_cost_no_more_than_their_number() {
+    for part in ["a(", "a({", "{code", "javascript:", "data:", "\\verb|", "a(b=", "{\"a\":"] {
+        let _found = find(&part.repeat(20_000));
+    }
+}
