@@ -302,4 +302,12 @@ pub struct PortalReportPublished {
     pub report: PortalReport,
     /// SHA-256 over the request log and the cache at the cycle's end, in canonical order.
     pub state_hash: Hash256,
+    /// How often the cycle was reported before, and something of it came later.
+    #[serde(default, skip_serializing_if = "is_first")]
+    pub revision: u32,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes it like this")]
+const fn is_first(revision: &u32) -> bool {
+    *revision == 0
 }

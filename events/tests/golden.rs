@@ -281,6 +281,7 @@ fn web_events() -> Vec<web::Event> {
                 total_cost: Cost { ticks: 12, spark: 7 },
             },
             state_hash: hash(6),
+            revision: 0,
         }
         .into(),
         WebApprovalRequested {

@@ -1,5 +1,5 @@
--- What requests add up to: counted as they come, closed when a cycle ends, published when its report
--- is an event.
+-- What requests add up to: counted as they come, reported when a cycle and all that was admitted in it
+-- have ended, published when its report is an event.
 CREATE TABLE cycle_totals (
     cycle bigint PRIMARY KEY,
     n_requests bigint NOT NULL,
@@ -12,9 +12,15 @@ CREATE TABLE cycle_totals (
     ticks bigint NOT NULL,
     spark bigint NOT NULL,
     tax bigint NOT NULL,
-    ended boolean NOT NULL
+    ended boolean NOT NULL,
+    -- Of those that have ended: the event that ended it, and the hash of the portal's state there.
+    ended_at bigint,
+    state_hash bytea CHECK (octet_length(state_hash) = 32),
+    -- Whether it has a report.
+    reported boolean NOT NULL DEFAULT false
 ) WITH (fillfactor = 50);
-CREATE INDEX cycle_totals_open ON cycle_totals (cycle) WHERE NOT ended;
+CREATE INDEX cycle_totals_open ON cycle_totals (cycle) WHERE NOT reported;
+CREATE INDEX cycle_totals_by_end ON cycle_totals (ended_at, cycle) WHERE ended;
 CREATE TABLE cycle_agents (
     cycle bigint NOT NULL,
     agent text COLLATE "C" NOT NULL,
@@ -84,8 +90,9 @@ CREATE TABLE reports (
     state_hash bytea NOT NULL CHECK (octet_length(state_hash) = 32),
     -- The event that ended the cycle.
     ended_at bigint NOT NULL,
+    -- How often it was reported before, and something of it came later.
+    revision bigint NOT NULL,
     -- The event that published the report.
     published_at bigint
 ) WITH (fillfactor = 80);
 CREATE INDEX reports_unpublished ON reports (cycle) WHERE published_at IS NULL;
-CREATE INDEX reports_by_end ON reports (ended_at, cycle);

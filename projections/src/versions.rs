@@ -26,7 +26,7 @@ const VERSIONS: &[(&str, i32, &str)] = &[
     ("waivers", 1, "8f3536193809c5a1"),
     ("request_log", 2, "f7c75dd221a78460"),
     ("cache", 2, "f0c0bd76a15520ef"),
-    ("reports", 2, "98dfb14f4bba6b30"),
+    ("reports", 3, "59c17e76199eb1e3"),
     ("web_approvals", 2, "c35bc0955301008d"),
     ("domain_rules", 1, "6c4bd0d80bf258a0"),
 ];

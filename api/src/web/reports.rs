@@ -43,7 +43,8 @@ pub struct ReportPage {
 pub struct ReportView {
     /// The cycle.
     cycle: u64,
-    /// Whether it has ended; if not, this is what it has added up to so far.
+    /// Whether it has ended, and with it all that was admitted in it; if not, this is what it has added
+    /// up to so far.
     ended: bool,
     /// How many requests there were, however they ended.
     total_requests: u64,
@@ -72,6 +73,8 @@ pub struct ReportView {
     /// The event that published this.
     #[schema(value_type = Option<i64>)]
     published_position: Option<Position>,
+    /// How often it was reported before, and something of it came later.
+    revision: u32,
 }
 
 /// An agent, and how much it asked.
@@ -104,6 +107,7 @@ impl From<PortalReport> for ReportView {
             state_hash: None,
             ended_position: None,
             published_position: None,
+            revision: 0,
         }
     }
 }
@@ -116,6 +120,7 @@ impl From<ReportRow> for ReportView {
             state_hash: Some(row.state_hash),
             ended_position: Some(row.ended_at),
             published_position: row.published_at,
+            revision: row.revision,
             ..row.report.into()
         }
     }

@@ -12,7 +12,10 @@ use weir_events::{
     nexus,
     position::Position,
     stream::{StreamName, StreamNameFault},
-    web::{Event, PortalReportPublished, REPORTS},
+    web::{
+        Event, PortalReportPublished, REPORTS, WebRequestBlocked, WebRequestCompleted,
+        WebRequestFailed,
+    },
 };
 use weir_log::{
     idempotency::CommandKey,
@@ -100,7 +103,7 @@ impl Keeper {
     async fn work(&self, stop: &CancellationToken) {
         let (mut pause, longest) = PAUSES;
         loop {
-            let fault = match stop.run_until_cancelled(self.keep()).await {
+            let fault = match stop.run_until_cancelled(self.keep(&mut pause)).await {
                 None | Some(Err(KeepFault::Tail(TailFault::Stopped)) | Ok(())) => return,
                 Some(Err(fault)) => fault,
             };
@@ -112,8 +115,9 @@ impl Keeper {
         }
     }
 
-    /// Does what is due, and then whatever falls due.
-    async fn keep(&self) -> Result<(), KeepFault> {
+    /// Does what is due, and then whatever falls due. Once that is done, whatever goes wrong next is
+    /// tried again soon.
+    async fn keep(&self, pause: &mut Duration) -> Result<(), KeepFault> {
         let log = self.door.log();
         // Older than what is looked at: nothing falls in between.
         let mut tail = log.tail(log.head());
@@ -125,10 +129,14 @@ impl Keeper {
                 self.sweep(cycle).await?;
                 swept = Some(Instant::now());
             }
+            *pause = PAUSES.0;
             let news = self.next(&mut tail).await?;
             if let Some((begun, position)) = news.begun {
                 cycle = begun;
                 self.ended(cycle, position).await?;
+            }
+            if news.settled.is_some_and(|settled| settled < cycle) {
+                self.settled(tail.position()).await?;
             }
             stored += news.stored;
             if stored > self.settings.max_bytes / LOOK_AFTER {
@@ -156,6 +164,12 @@ impl Keeper {
         self.evict(cycle).await
     }
 
+    /// Something of a cycle that is over came to its end: perhaps the cycle's report is complete.
+    async fn settled(&self, position: Position) -> Result<(), KeepFault> {
+        self.engine.wait_for("reports", position, PATIENCE).await?;
+        self.publish().await
+    }
+
     async fn evict(&self, cycle: u64) -> Result<(), KeepFault> {
         let evictions = Evictions::new(&self.door, &self.engine);
         let n_pages = evictions.due(cycle, self.settings.max_bytes).await?;
@@ -173,12 +187,17 @@ impl Keeper {
             let full = rows.len() == REPORTS_AT_ONCE;
             let mut last = None;
             for row in rows {
-                let cycle = row.report.cycle;
-                let key = CommandKey::of(&self.caller.principal, &format!("\0web/report/{cycle}"));
+                let (cycle, revision) = (row.report.cycle, row.revision);
+                let key = CommandKey::of(&self.caller.principal, &report_key(cycle, revision));
                 let facts = [Event::from(published(row))];
                 let done = self.door.record_once(stream.clone(), &facts, &self.caller, key).await?;
                 if let Some(at) = done {
-                    info!(cycle, position = %at.last, "the report of a web cycle is published");
+                    info!(
+                        cycle,
+                        revision,
+                        position = %at.last,
+                        "the report of a web cycle is published"
+                    );
                     last = Some(at.last);
                 }
             }
@@ -204,6 +223,8 @@ impl Keeper {
 struct News {
     /// The last cycle that began, and where.
     begun: Option<(u64, Position)>,
+    /// The first cycle of which a request came to its end.
+    settled: Option<u64>,
     /// How many bytes of pages were stored.
     stored: u64,
 }
@@ -215,18 +236,33 @@ impl News {
             if let nexus::Event::CycleStarted(started) = decoded.map_err(undecodable)? {
                 self.begun = Some((started.cycle, event.position));
             }
-        } else if let Some(decoded) = event.decode::<Event>()
-            && let Event::WebCacheStored(stored) = decoded.map_err(undecodable)?
-        {
-            self.stored += stored.content_size;
+        } else if let Some(decoded) = event.decode::<Event>() {
+            match decoded.map_err(undecodable)? {
+                Event::WebCacheStored(stored) => self.stored += stored.content_size,
+                Event::WebRequestCompleted(WebRequestCompleted { asked, .. })
+                | Event::WebRequestBlocked(WebRequestBlocked { asked, .. })
+                | Event::WebRequestFailed(WebRequestFailed { asked, .. }) => {
+                    let cycle = self.settled.map_or(asked.cycle, |first| first.min(asked.cycle));
+                    self.settled = Some(cycle);
+                }
+                _ => {}
+            }
         }
         Ok(())
     }
 }
 
+/// What the publication of a report is known by, so that there is one of each.
+fn report_key(cycle: u64, revision: u32) -> String {
+    if revision == 0 {
+        return format!("\0web/report/{cycle}");
+    }
+    format!("\0web/report/{cycle}/{revision}")
+}
+
 /// A report as it is published: with as many hosts as fit into an event.
 fn published(row: ReportRow) -> PortalReportPublished {
-    let ReportRow { mut report, state_hash, .. } = row;
+    let ReportRow { mut report, state_hash, revision, .. } = row;
     let mut n_bytes = 0;
     let n_hosts = report.domains_accessed.len();
     report.domains_accessed.retain(|host| {
@@ -241,7 +277,7 @@ fn published(row: ReportRow) -> PortalReportPublished {
             "a web cycle accessed more hosts than its report has room for"
         );
     }
-    PortalReportPublished { report, state_hash }
+    PortalReportPublished { report, state_hash, revision }
 }
 
 #[cfg(test)]
@@ -268,6 +304,7 @@ mod tests {
             tax: 0,
             state_hash: Hash256::new([1; 32]),
             ended_at: Position(1),
+            revision: 0,
             published_at: None,
         };
         let published = published(row).report.domains_accessed;

@@ -1,6 +1,7 @@
-//! What requests add up to: counted by cycle, agent and host as they come. When a cycle has ended, its
-//! report stands here as it was at that very event, with the hash of the portal's state; whoever
-//! publishes it only reads it. So a replay gives the same reports, and proves the published ones.
+//! What requests add up to: counted by cycle, agent and host as they come. When a cycle has ended, and
+//! all that was admitted in it, its report stands here as it was at that very event, with the hash of
+//! the portal's state at the cycle's end; whoever publishes it only reads it. So a replay gives the same
+//! reports, and proves the published ones. [`closing`] has the rule.
 //!
 //! The state hash of a cycle is SHA-256 of `weir.portal.state.v1`, the cycle, the hash before it (zeros
 //! at first), SHA-256 over the digests of all requests that changed since, by id and agent, and
@@ -17,10 +18,9 @@ use std::sync::Arc;
 use futures_util::future::BoxFuture;
 use sqlx::PgConnection;
 use weir_events::{
-    codec,
     envelope::Recorded,
     kind::{Kind, Subsystem},
-    nexus,
+    nexus::{self, CycleStarted},
     web::Event,
 };
 
@@ -29,10 +29,7 @@ pub use self::rows::{
     QuotaRow, ReportRow, find, latest, list, quotas_in, quotas_of, so_far, unpublished,
 };
 use super::VIEWS;
-use crate::{
-    decode,
-    engine::{ApplyFault, Kinds, Projection},
-};
+use crate::engine::{ApplyFault, Kinds, Projection};
 
 /// The read model `portal.reports`, with the counters behind it.
 #[derive(Debug)]
@@ -49,7 +46,7 @@ impl Projection for Reports {
     }
 
     fn version(&self) -> i32 {
-        2
+        3
     }
 
     fn subsystem(&self) -> Subsystem {
@@ -97,44 +94,63 @@ impl Projection for Reports {
         tx: &'a mut PgConnection,
     ) -> BoxFuture<'a, Result<(), ApplyFault>> {
         Box::pin(async move {
-            // What ends a cycle finds everything before it counted, and nothing after it.
-            for part in batch.split_inclusive(|event| ends(event.kind)) {
-                count(part, tx).await?;
-                let Some(last) = part.last().filter(|event| ends(event.kind)) else { continue };
-                close(last, tx).await?;
+            // What ends a cycle finds everything before it counted, and nothing after it; so does what
+            // comes after its cycle's end.
+            let (mut part, mut ended) = (Vec::new(), None);
+            for event in batch {
+                if let Some(started) = started(event)? {
+                    count(&mut part, tx).await?;
+                    closing::end(&started, event.position, tx).await?;
+                    ended = None;
+                }
+                match web_event(event)? {
+                    Some(Event::PortalReportPublished(published)) => {
+                        count(&mut part, tx).await?;
+                        closing::publish(&published, event.position, tx).await?;
+                    }
+                    Some(event) => {
+                        let cycle = counting::asked(&event).map(|asked| asked.cycle);
+                        part.push(event);
+                        let Some(cycle) = cycle else { continue };
+                        let last = match ended {
+                            Some(last) => last,
+                            None => *ended.insert(closing::last(tx).await?),
+                        };
+                        if last.is_some_and(|last| cycle <= last) {
+                            count(&mut part, tx).await?;
+                            closing::late(cycle, tx).await?;
+                        }
+                    }
+                    None => {}
+                }
             }
-            Ok(())
+            count(&mut part, tx).await
         })
     }
 }
 
-fn ends(kind: Kind) -> bool {
-    kind == CYCLE_STARTED || kind == PUBLISHED
+/// The beginning of a cycle, where an event is one.
+fn started(event: &Recorded) -> Result<Option<CycleStarted>, ApplyFault> {
+    let undecodable = |cause| ApplyFault::Undecodable { position: event.position, cause };
+    Ok(match event.decode::<nexus::Event>().transpose().map_err(undecodable)? {
+        Some(nexus::Event::CycleStarted(started)) => Some(started),
+        _ => None,
+    })
 }
 
-async fn count(part: &[Arc<Recorded>], tx: &mut PgConnection) -> Result<(), ApplyFault> {
-    let mut events = Vec::new();
-    for event in decode::events::<Event>(part) {
-        events.push(event?.1);
+fn web_event(event: &Recorded) -> Result<Option<Event>, ApplyFault> {
+    let undecodable = |cause| ApplyFault::Undecodable { position: event.position, cause };
+    event.decode::<Event>().transpose().map_err(undecodable)
+}
+
+/// Counts what was not counted yet.
+async fn count(part: &mut Vec<Event>, tx: &mut PgConnection) -> Result<(), ApplyFault> {
+    if part.is_empty() {
+        return Ok(());
     }
-    let mut counts = Counts::of(&events, tx).await?;
-    for event in events {
+    let mut counts = Counts::of(part, tx).await?;
+    for event in part.drain(..) {
         counts.fold(event);
     }
     counts.write(tx).await
-}
-
-async fn close(last: &Arc<Recorded>, tx: &mut PgConnection) -> Result<(), ApplyFault> {
-    let undecodable =
-        |cause: codec::CodecFault| ApplyFault::Undecodable { position: last.position, cause };
-    if let Some(event) = last.decode::<nexus::Event>() {
-        if let nexus::Event::CycleStarted(started) = event.map_err(undecodable)? {
-            return closing::end(&started, last.position, tx).await;
-        }
-    } else if let Some(event) = last.decode::<Event>()
-        && let Event::PortalReportPublished(published) = event.map_err(undecodable)?
-    {
-        return closing::publish(&published, last.position, tx).await;
-    }
-    Ok(())
 }

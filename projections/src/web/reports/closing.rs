@@ -1,10 +1,18 @@
-//! The end of a cycle: its report as it stands at that event, and the hash of the portal's state.
+//! The end of a cycle. The hash of the portal's state stands as of that event. Its report is made when
+//! all that was admitted in it has ended, too: that counts in the cycle it was admitted in. What is
+//! still open when the next cycle ends is not waited for any longer. Whatever comes after the report
+//! makes another one of it, the next revision.
 
 use sqlx::{PgConnection, Row};
 use weir_events::{nexus::CycleStarted, position::Position, web::PortalReportPublished};
 
-use super::{super::number, digest};
+use super::{
+    super::{number, unsigned},
+    digest,
+};
 use crate::engine::ApplyFault;
+
+const LAST: &str = "SELECT max(cycle) AS cycle FROM cycle_totals WHERE ended";
 
 /// The cycle that was announced before has a report, whether anybody asked for anything or not.
 const BEGUN: &str = "
@@ -12,10 +20,14 @@ const BEGUN: &str = "
         n_stripped, ticks, spark, tax, ended)
     VALUES ($1, 0, 0, 0, 0, 0, 0, 0, 0, 0, false) ON CONFLICT (cycle) DO NOTHING";
 
-const END: &str = "
-    UPDATE cycle_totals SET ended = true WHERE NOT ended AND cycle < $1 RETURNING cycle";
+const UNREPORTED: &str = "
+    SELECT cycle, ended FROM cycle_totals WHERE NOT reported AND cycle < $1 ORDER BY cycle";
 
-const BEFORE: &str = "SELECT state_hash FROM reports ORDER BY ended_at DESC, cycle DESC LIMIT 1";
+const END: &str = "
+    UPDATE cycle_totals SET ended = true, ended_at = $2, state_hash = $3 WHERE cycle = $1";
+
+const BEFORE: &str = "
+    SELECT state_hash FROM cycle_totals WHERE ended ORDER BY ended_at DESC, cycle DESC LIMIT 1";
 
 const STATE: &str = "
     SELECT (SELECT sha256(coalesce(string_agg(digest, ''::bytea ORDER BY id, agent), ''::bytea))
@@ -25,10 +37,17 @@ const STATE: &str = "
 
 const COVERED: &str = "DELETE FROM request_digests";
 
+/// Unless something is open that is still waited for.
+const DUE: &str = "
+    UPDATE cycle_totals SET reported = true
+    WHERE cycle = $1 AND ended AND ($2 OR n_requests <= n_completed + n_blocked + n_failed)
+    RETURNING cycle";
+
+/// A report that would say nothing new is none.
 const REPORT: &str = "
-    INSERT INTO reports (cycle, total_requests, cache_hit_rate, domains_accessed, top_users,
+    INSERT INTO reports AS old (cycle, total_requests, cache_hit_rate, domains_accessed, top_users,
         top_requests, code_filter_hits, blocked_requests, tick_cost, spark_cost, tax, state_hash,
-        ended_at)
+        ended_at, revision)
     SELECT t.cycle, t.n_requests,
         CASE WHEN t.n_completed = 0 THEN 0 ELSE t.n_cached::float8 / t.n_completed END,
         ARRAY(SELECT host FROM cycle_hosts WHERE cycle = $1 ORDER BY host),
@@ -36,10 +55,32 @@ const REPORT: &str = "
             ORDER BY n_requests DESC, agent LIMIT 10),
         ARRAY(SELECT n_requests FROM cycle_agents WHERE cycle = $1 AND n_requests > 0
             ORDER BY n_requests DESC, agent LIMIT 10),
-        t.n_stripped, t.n_blocked, t.ticks, t.spark, t.tax, $2, $3
-    FROM cycle_totals AS t WHERE t.cycle = $1";
+        t.n_stripped, t.n_blocked, t.ticks, t.spark, t.tax, t.state_hash, t.ended_at, 0
+    FROM cycle_totals AS t WHERE t.cycle = $1
+    ON CONFLICT (cycle) DO UPDATE SET
+        total_requests = excluded.total_requests, cache_hit_rate = excluded.cache_hit_rate,
+        domains_accessed = excluded.domains_accessed, top_users = excluded.top_users,
+        top_requests = excluded.top_requests, code_filter_hits = excluded.code_filter_hits,
+        blocked_requests = excluded.blocked_requests, tick_cost = excluded.tick_cost,
+        spark_cost = excluded.spark_cost, tax = excluded.tax, ended_at = excluded.ended_at,
+        revision = old.revision + 1, published_at = NULL
+    WHERE (old.total_requests, old.cache_hit_rate, old.domains_accessed, old.top_users,
+            old.top_requests, old.code_filter_hits, old.blocked_requests, old.tick_cost,
+            old.spark_cost, old.tax)
+        IS DISTINCT FROM (excluded.total_requests, excluded.cache_hit_rate,
+            excluded.domains_accessed, excluded.top_users, excluded.top_requests,
+            excluded.code_filter_hits, excluded.blocked_requests, excluded.tick_cost,
+            excluded.spark_cost, excluded.tax)";
 
-/// Ends all cycles before one that began.
+/// The last cycle that has ended.
+pub(super) async fn last(tx: &mut PgConnection) -> Result<Option<u64>, ApplyFault> {
+    let rows = sqlx::query(LAST).fetch_all(tx).await?;
+    let Some(row) = rows.first() else { return Ok(None) };
+    let cycle: Option<i64> = row.try_get("cycle")?;
+    Ok(cycle.map(i64::unsigned_abs))
+}
+
+/// Ends all cycles before one that began, and reports those that nothing more is waited for of.
 pub(super) async fn end(
     started: &CycleStarted,
     position: Position,
@@ -48,20 +89,33 @@ pub(super) async fn end(
     if let Some(before) = started.after.filter(|before| *before < started.cycle) {
         sqlx::query(BEGUN).bind(number(before)).execute(&mut *tx).await?;
     }
-    let rows = sqlx::query(END).bind(number(started.cycle)).fetch_all(&mut *tx).await?;
-    let mut ended = Vec::new();
-    for row in rows {
-        ended.push(row.try_get::<i64, _>("cycle")?);
+    let rows = sqlx::query(UNREPORTED).bind(number(started.cycle)).fetch_all(&mut *tx).await?;
+    for row in &rows {
+        let (cycle, had_ended) = (unsigned(row, "cycle")?, row.try_get::<bool, _>("ended")?);
+        if !had_ended {
+            let hash = state_hash(cycle, tx).await?;
+            sqlx::query(END)
+                .bind(number(cycle))
+                .bind(position.0)
+                .bind(hash.as_slice())
+                .execute(&mut *tx)
+                .await?;
+        }
+        report(cycle, had_ended, tx).await?;
     }
-    ended.sort_unstable();
-    for cycle in ended {
-        let hash = state_hash(cycle.unsigned_abs(), tx).await?;
-        sqlx::query(REPORT)
-            .bind(cycle)
-            .bind(hash.as_slice())
-            .bind(position.0)
-            .execute(&mut *tx)
-            .await?;
+    Ok(())
+}
+
+/// Something of a cycle came after its end.
+pub(super) async fn late(cycle: u64, tx: &mut PgConnection) -> Result<(), ApplyFault> {
+    report(cycle, false, tx).await
+}
+
+/// Reports a cycle that has ended: with what is still open only if `anyway`.
+async fn report(cycle: u64, anyway: bool, tx: &mut PgConnection) -> Result<(), ApplyFault> {
+    let due = sqlx::query(DUE).bind(number(cycle)).bind(anyway).fetch_all(&mut *tx).await?;
+    if !due.is_empty() {
+        sqlx::query(REPORT).bind(number(cycle)).execute(tx).await?;
     }
     Ok(())
 }
@@ -83,18 +137,23 @@ fn bytes(bytes: &[u8]) -> Result<digest::Digest, ApplyFault> {
     bytes.try_into().map_err(|_| ApplyFault::Refused("a hash that is not of 32 bytes".to_owned()))
 }
 
+/// Of two revisions the later one stands, in whatever order they come.
 const PUBLISH: &str = "
-    INSERT INTO reports (cycle, total_requests, cache_hit_rate, domains_accessed, top_users,
+    INSERT INTO reports AS old (cycle, total_requests, cache_hit_rate, domains_accessed, top_users,
         top_requests, code_filter_hits, blocked_requests, tick_cost, spark_cost, tax, state_hash,
-        ended_at, published_at)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 0, $11, $12, $12)
+        ended_at, published_at, revision)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 0, $11, $12, $12, $13)
     ON CONFLICT (cycle) DO UPDATE SET
         total_requests = excluded.total_requests, cache_hit_rate = excluded.cache_hit_rate,
         domains_accessed = excluded.domains_accessed, top_users = excluded.top_users,
         top_requests = excluded.top_requests, code_filter_hits = excluded.code_filter_hits,
         blocked_requests = excluded.blocked_requests, tick_cost = excluded.tick_cost,
         spark_cost = excluded.spark_cost, state_hash = excluded.state_hash,
-        published_at = excluded.published_at";
+        published_at = excluded.published_at, revision = excluded.revision
+    WHERE old.revision <= excluded.revision";
+
+/// The hashes that come are made of the one that was published.
+const PROVE: &str = "UPDATE cycle_totals SET state_hash = $2 WHERE cycle = $1 AND ended";
 
 /// What was published stands, in the words it was published in.
 pub(super) async fn publish(
@@ -116,6 +175,12 @@ pub(super) async fn publish(
         .bind(number(report.total_cost.spark))
         .bind(published.state_hash.as_bytes().as_slice())
         .bind(position.0)
+        .bind(i64::from(published.revision))
+        .execute(&mut *tx)
+        .await?;
+    sqlx::query(PROVE)
+        .bind(number(report.cycle))
+        .bind(published.state_hash.as_bytes().as_slice())
         .execute(tx)
         .await?;
     Ok(())

@@ -1,5 +1,6 @@
 //! What a batch of events adds to the counters. A request that was refused for its pace may come again:
-//! it counts once, as what it came to last, in the cycle of that.
+//! it counts once, as what it came to last, in the cycle of that. A report that was made before still
+//! says that it was refused.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -68,7 +69,7 @@ const EARLY: &str = "
     JOIN unnest($1::bytea[], $2::text[]) AS asked (id, agent) USING (id, agent)";
 
 /// The request that an event is about.
-const fn asked(event: &Event) -> Option<&Asked> {
+pub(super) const fn asked(event: &Event) -> Option<&Asked> {
     match event {
         Event::WebRequestSubmitted(it) => Some(&it.asked),
         Event::WebRequestCompleted(it) => Some(&it.asked),

@@ -27,6 +27,8 @@ pub struct ReportRow {
     pub state_hash: Hash256,
     /// The event that ended the cycle.
     pub ended_at: Position,
+    /// How often the cycle was reported before, and something of it came later.
+    pub revision: u32,
     /// The event that published the report.
     pub published_at: Option<Position>,
 }
@@ -34,19 +36,19 @@ pub struct ReportRow {
 const FIND: &str = "
     SELECT cycle, total_requests, cache_hit_rate, domains_accessed, top_users, top_requests,
         code_filter_hits, blocked_requests, tick_cost, spark_cost, tax, state_hash, ended_at,
-        published_at
+        revision, published_at
     FROM portal.reports WHERE cycle = $1";
 
 const LIST: &str = "
     SELECT cycle, total_requests, cache_hit_rate, domains_accessed, top_users, top_requests,
         code_filter_hits, blocked_requests, tick_cost, spark_cost, tax, state_hash, ended_at,
-        published_at
+        revision, published_at
     FROM portal.reports WHERE cycle < $1 ORDER BY cycle DESC LIMIT $2";
 
 const UNPUBLISHED: &str = "
     SELECT cycle, total_requests, cache_hit_rate, domains_accessed, top_users, top_requests,
         code_filter_hits, blocked_requests, tick_cost, spark_cost, tax, state_hash, ended_at,
-        published_at
+        revision, published_at
     FROM portal.reports WHERE published_at IS NULL ORDER BY cycle LIMIT $1";
 
 /// The report of a cycle, once it has ended.
@@ -85,6 +87,7 @@ async fn reports(
             tax: unsigned(row, "tax")?,
             state_hash: hash(row, "state_hash")?,
             ended_at: query::position(row, "ended_at")?,
+            revision: u32::try_from(unsigned(row, "revision")?).map_err(wrong)?,
             published_at: published_at.map(Position),
         })
     })

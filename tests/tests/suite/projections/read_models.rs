@@ -551,7 +551,7 @@ fn published(cycle: u64) -> PortalReportPublished {
         blocked_requests: 2,
         total_cost: Cost::GET,
     };
-    PortalReportPublished { report, state_hash: web_events::hash(cycle) }
+    PortalReportPublished { report, state_hash: web_events::hash(cycle), revision: 0 }
 }
 
 /// The n-th thing that is said about one of a few hosts.

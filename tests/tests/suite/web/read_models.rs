@@ -8,7 +8,7 @@ use weir_events::{
     position::Position,
     timestamp::Timestamp,
     web::{
-        Event, QuotaExhausted, WebRequestCompleted,
+        Event, PortalReportPublished, QuotaExhausted, WebRequestCompleted,
         request::{Cost, Hash256},
     },
 };
@@ -83,10 +83,11 @@ impl Stage {
         self.reached(last).await;
     }
 
-    async fn begin(&self, cycle: u64, after: Option<u64>) {
+    async fn begin(&self, cycle: u64, after: Option<u64>) -> Position {
         let event: nexus::Event = begun(cycle, after).into();
         let last = self.append(&[event]).await;
         self.reached(last).await;
+        last
     }
 
     async fn numbers(&self, query: &'static str) -> Vec<i64> {
@@ -376,6 +377,57 @@ async fn an_agent_has_used_what_has_left_and_its_quota_is_the_greatest_it_was_ju
     stage.rest().await;
 }
 
+/// A report once said that a request was made, and neither what it came to nor what it cost.
+#[tokio::test]
+async fn a_report_waits_for_what_was_admitted_and_says_anew_what_comes_later() {
+    let mut stage = Stage::new().await;
+    let database = stage.log.log.database();
+    let ann = agent(1);
+    let of = |n, cycle| asked(n, ann, cycle);
+    let done = |n, cycle| Event::from(completed(&of(n, cycle), hash(n), 0));
+    let report = async |cycle| reports::find(database, cycle).await.expect("an answer");
+    let said = |row: &reports::ReportRow| {
+        let report = &row.report;
+        (row.revision, report.total_requests, report.blocked_requests, report.total_cost.spark)
+    };
+    stage.web(&[submitted(&of(1, 0)).into(), submitted(&of(2, 0)).into(), done(1, 0)]).await;
+    let ended_at = stage.begin(1, Some(0)).await;
+    stage.web(&[submitted(&of(3, 1)).into(), shown(&of(4, 1), hash(1)).into()]).await;
+    assert_eq!(report(0).await, None, "one of its requests is under way");
+    stage.web(&[done(2, 0)]).await;
+    let first = report(0).await.expect("a report");
+    assert_eq!((said(&first), first.ended_at), ((0, 2, 0, 4), ended_at));
+
+    // Judged before the cycle's end, and on record behind it.
+    stage.web(&[blocked(&of(5, 0), Cost::NONE).into()]).await;
+    let second = report(0).await.expect("a report");
+    assert_eq!((said(&second), second.state_hash), ((1, 3, 1, 4), first.state_hash));
+    let published = |row: &reports::ReportRow| PortalReportPublished {
+        report: row.report.clone(),
+        state_hash: row.state_hash,
+        revision: row.revision,
+    };
+    // The first one is published late: the second one stands.
+    stage.web(&[published(&first).into()]).await;
+    assert_eq!(report(0).await.as_ref(), Some(&second));
+    assert_eq!(reports::unpublished(database, 9).await.expect("rows").len(), 1);
+    stage.web(&[published(&second).into()]).await;
+    let proven = report(0).await.expect("a report");
+    assert!(proven.published_at.is_some() && proven.report == second.report);
+
+    // What never seems to end is not waited for for ever, and counts when it does.
+    stage.begin(2, Some(1)).await;
+    assert_eq!(report(1).await, None);
+    stage.begin(3, Some(2)).await;
+    assert_eq!(report(1).await.as_ref().map(said), Some((0, 2, 0, 0)));
+    assert_eq!(report(2).await.as_ref().map(said), Some((0, 0, 0, 0)));
+    stage.web(&[failed(&of(3, 1), Cost::FAILED).into()]).await;
+    assert_eq!(report(1).await.as_ref().map(said), Some((1, 2, 0, 1)));
+    let checked = stage.asking.check("reports", |_| ()).await.expect("a report");
+    assert!(checked.equal(), "{checked:#?}");
+    stage.rest().await;
+}
+
 /// What a log of these events says at the end of three cycles.
 async fn hashes(events: &[Event]) -> Vec<Hash256> {
     let mut stage = Stage::new().await;
@@ -383,6 +435,8 @@ async fn hashes(events: &[Event]) -> Vec<Hash256> {
         stage.append(part).await;
         stage.begin(cycle, (cycle > 1).then_some(cycle - 1)).await;
     }
+    // Some of them never end: they are waited for until the end of the next cycle.
+    stage.begin(4, Some(3)).await;
     let rows = reports::list(stage.log.log.database(), None, 10).await.expect("rows");
     for name in NAMES {
         let report = stage.asking.check(name, |_| ()).await.expect("a report");

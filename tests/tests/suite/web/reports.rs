@@ -165,6 +165,34 @@ async fn when_a_cycle_ends_its_report_is_published_once_and_what_has_expired_goe
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_ends_after_its_cycle_stands_in_the_cycles_report_and_what_comes_later_in_a_second_one()
+{
+    let scene = Scene::new().await;
+    let (slow, late) = (asked(8, agent(1), 0), asked(9, agent(2), 0));
+    scene.append(&[submitted(&slow).into()]).await;
+    scene.drive(10).await;
+    let head = scene.weir.client.get("/api/nexus").await.position();
+    let so_far = scene.get(&format!("/api/web/reports/0?min_position={head}")).await;
+    assert_eq!((&so_far["ended"], &so_far["total_requests"]), (&json!(false), &json!(6)));
+    scene.append(&[completed(&slow, scene.content, 0).into()]).await;
+    let report = scene.published(0).await;
+    assert_eq!((&report["total_requests"], &report["spark_cost"]), (&json!(6), &json!(5)));
+    scene.append(&[blocked(&late, Cost::NONE).into()]).await;
+    let second = until("the second report is published", async || {
+        let report = scene.published(0).await;
+        if report["revision"] == 1 { Ok(report) } else { Err(report) }
+    })
+    .await;
+    assert_eq!((&second["total_requests"], &second["blocked_requests"]), (&json!(7), &json!(3)));
+    assert_eq!(second["state_hash"], report["state_hash"]);
+    let said = events(&scene.weir.client, "PortalReportPublished").await;
+    let said: Vec<_> = said.iter().map(|event| &event["payload"]["report"]).collect();
+    let totals: Vec<_> = said.iter().map(|report| &report["total_requests"]).collect();
+    assert_eq!(totals, [&json!(6), &json!(7)]);
+    scene.weir.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn operators_see_what_was_asked_and_what_was_given() {
     let scene = Scene::new().await;
     let (ann, bob) = (agent(1), agent(2));
