@@ -19,6 +19,7 @@ use std::{
 };
 
 use bytes::Bytes;
+use tokio::time::Instant;
 use tracing::{debug, warn};
 use weir_events::{
     position::Position,
@@ -49,7 +50,8 @@ use super::{
 };
 use crate::{chain::chain, door::Door};
 
-/// How long a request waits for the read model of pages to come to where this process began.
+/// How long after this process began requests wait for the read model of pages to come so far. Where
+/// no worker runs it may never come: from then on whoever asks only looks, and fetches.
 const CATCHING_UP: Duration = Duration::from_secs(1);
 
 /// How pages are kept.
@@ -121,9 +123,16 @@ struct Inner {
     contents: Contents,
     settings: PagesSettings,
     memory: Mutex<Memory>,
-    /// Where the tail began, as long as the read model is not known to have come so far: what was
-    /// forgotten in between is in neither.
-    gap: Mutex<Option<Position>>,
+    /// What is not known yet, of what was stored and forgotten.
+    gap: Mutex<Option<Gap>>,
+}
+
+/// Where the tail began, as long as the read model is not known to have come so far: what was forgotten
+/// in between is in neither.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Gap {
+    began: Position,
+    since: Instant,
 }
 
 impl Pages {
@@ -208,23 +217,28 @@ impl Pages {
         Ok(memory.current(key, variant, agent, cycle))
     }
 
-    /// Whether the read model and the tail know all between them: waits a little for the read model to
-    /// come to where the tail began.
+    /// Whether the read model and the tail know all between them: at first one waits a little for the
+    /// read model to come to where the tail began.
     async fn is_gapless(&self) -> bool {
-        let Some(began) = *self.gap() else { return true };
-        if let Err(fault) = self.inner.engine.wait_for("cache", began, CATCHING_UP).await {
+        let Some(gap) = *self.gap() else { return true };
+        self.closes(gap, CATCHING_UP.saturating_sub(gap.since.elapsed())).await
+    }
+
+    /// Whether the read model comes to where the tail began, before one has no more patience.
+    async fn closes(&self, gap: Gap, patience: Duration) -> bool {
+        if let Err(fault) = self.inner.engine.wait_for("cache", gap.began, patience).await {
             debug!(%fault, "a page is fetched anew: what is cached is not known yet");
             return false;
         }
         // The tail may have begun again meanwhile.
-        let mut gap = self.gap();
-        if *gap == Some(began) {
-            *gap = None;
+        let mut known = self.gap();
+        if *known == Some(gap) {
+            *known = None;
         }
-        gap.is_none()
+        known.is_none()
     }
 
-    fn gap(&self) -> MutexGuard<'_, Option<Position>> {
+    fn gap(&self) -> MutexGuard<'_, Option<Gap>> {
         self.inner.gap.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

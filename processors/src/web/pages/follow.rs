@@ -2,6 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
+use tokio::time::Instant;
 use tracing::warn;
 use weir_events::{envelope::Recorded, position::Cursor, web::Event};
 use weir_log::{
@@ -10,26 +11,44 @@ use weir_log::{
 };
 use weir_projections::web::cache::Identity;
 
-use super::{Pages, of_event};
+use super::{Gap, Pages, of_event};
 
 /// Events taken from the tail at once.
 const BATCH: usize = 1_000;
 /// The pause after something went wrong.
 const RETRY: Duration = Duration::from_millis(500);
+/// How often, and for how long, one looks whether the read model has come to where the tail began, so
+/// that nobody who wants a page has to.
+const LOOK: (Duration, Duration) = (Duration::from_secs(1), Duration::from_millis(100));
 
 pub(super) fn start(pages: &Pages, lifecycle: &Lifecycle) {
     let (pages, soft) = (pages.clone(), lifecycle.soft().clone());
     // From before anybody asks: what is stored from here on is heard.
     let tail = follow(&pages);
+    let (own, stop) = (pages.clone(), soft.clone());
+    lifecycle.run("cached pages, caught up", async move {
+        stop.run_until_cancelled(catch_up(&own)).await;
+    });
     lifecycle.run("cached pages", async move {
         soft.run_until_cancelled(run(&pages, tail)).await;
     });
 }
 
+async fn catch_up(pages: &Pages) {
+    let (every, patience) = LOOK;
+    loop {
+        let gap = *pages.gap();
+        if let Some(gap) = gap {
+            pages.closes(gap, patience).await;
+        }
+        tokio::time::sleep(every).await;
+    }
+}
+
 fn follow(pages: &Pages) -> Tail {
     let log = pages.inner.door.log();
     let began = log.head();
-    *pages.gap() = Some(began);
+    *pages.gap() = Some(Gap { began, since: Instant::now() });
     log.tail(Cursor { incarnation: Some(log.incarnation()), position: began })
 }
 

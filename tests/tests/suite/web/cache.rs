@@ -21,7 +21,7 @@ use weir_processors::{
 use weir_projections::web::{cache::Purge, content};
 use weir_tests::{
     database::TestLog,
-    deadline::until,
+    deadline::{PATIENCE, until},
     web::{agent, asked, completed, evicted, hash, stored, submitted},
 };
 
@@ -110,6 +110,28 @@ async fn a_page_is_shown_here_at_once_and_on_another_instance_soon() {
     // While the cycle is before the one it expires in.
     assert!(here.look(&page, bob, 6).await.is_some());
     assert!(here.look(&page, bob, 7).await.is_none() && there.look(&page, bob, 7).await.is_none());
+    for instance in [here, there] {
+        instance.lifecycle.stop(Duration::from_secs(5)).await;
+    }
+}
+
+/// An instance without a worker anywhere once had everybody wait a second for every page.
+#[tokio::test]
+async fn where_no_worker_runs_pages_are_fetched_and_nobody_waits_for_one() {
+    let mut stage = Stage::new().await;
+    let here = Instance::new(&stage).await;
+    let page = here.store(&asked(1, agent(1), 3), None, "stored before").await;
+    stage.reached(here.head()).await;
+    stage.rest().await;
+    let gone: weir_events::web::Event = evicted(&page, 3).into();
+    stage.append(&[gone]).await;
+    let there = Instance::new(&stage).await;
+    let looks = async {
+        for n in 0..200 {
+            assert_eq!(there.text(&page, agent(n), 3).await, None);
+        }
+    };
+    tokio::time::timeout(PATIENCE, looks).await.expect("nobody waits");
     for instance in [here, there] {
         instance.lifecycle.stop(Duration::from_secs(5)).await;
     }
