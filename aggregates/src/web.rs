@@ -1,6 +1,7 @@
 //! The web gateway: who may ask for what, how often, and what it costs.
 
 pub mod approval;
+pub mod asking;
 pub mod derived;
 pub mod domain;
 pub mod gateway;

@@ -10,11 +10,12 @@ pub mod rule;
 use serde::{Deserialize, Serialize};
 
 use self::{
-    approval::{WebApprovalAnswered, WebApprovalRequested},
+    approval::{WebApprovalAnswered, WebApprovalCounted, WebApprovalRequested},
     content::{ContentFilter, FilterReport},
     request::{AgentId, ApiInteractionKind, Cost, Hash256, HttpMethod, PortalReport},
     rule::{
-        DomainRuleUpdated, WebWaiverExpired, WebWaiverGranted, WebWaiverRequested, WebWaiverRevoked,
+        Action, DomainRuleUpdated, WebWaiverExpired, WebWaiverGranted, WebWaiverRequested,
+        WebWaiverRevoked,
     },
 };
 use crate::{
@@ -33,6 +34,12 @@ pub fn agent_stream(agent: &AgentId, cycle: u64) -> Result<StreamName, StreamNam
 /// The stream of what is cached under one key.
 pub fn cache_stream(key: &Hash256) -> Result<StreamName, StreamNameFault> {
     StreamName::new(format!("web/cache/{key}"))
+}
+
+/// The transfer that pays for a request: SHA-256 of the request's id and `cost`.
+#[must_use]
+pub fn transfer(request: &Hash256) -> Hash256 {
+    Hash256::of(&[request.as_bytes(), b"cost"])
 }
 
 events! {
@@ -72,6 +79,8 @@ events! {
         0x6060 v 1 WebApprovalRequested,
         /// A human answered, for a time.
         0x6061 v 1 WebApprovalAnswered,
+        /// A question of an agent counts among those that wait for an answer.
+        0x6062 v 1 WebApprovalCounted,
     }
 }
 
@@ -109,7 +118,7 @@ pub struct WebRequestSubmitted {
     pub epoch: u32,
     /// How many requests the cycle has.
     pub quota: u32,
-    /// The transfer that pays for it: SHA-256 of the request's id and `cost`.
+    /// The transfer that pays for it: [`transfer`] of its id.
     pub transfer: Hash256,
     /// The most it may cost.
     pub reserved: Cost,
@@ -146,6 +155,25 @@ pub struct WebRequestCompleted {
     /// The tick that they are counted from, where it is not the one that the request came in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub paused_at: Option<u64>,
+    /// The addresses that redirects led to for it, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub redirects: Vec<WebRedirect>,
+    /// Where it was not admitted before, what a human was asked and has allowed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub approval: Option<Hash256>,
+}
+
+/// An address that a redirect led to, and what became of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WebRedirect {
+    /// The address, without its query, which may hold a secret.
+    pub url: String,
+    /// What became of it.
+    pub action: Action,
+    /// The pattern of the rule that said so, where one did.
+    pub rule: Option<String>,
+    /// Why.
+    pub reason: String,
 }
 
 /// A request was refused.
@@ -167,6 +195,9 @@ pub struct WebRequestBlocked {
     pub tax: u64,
     /// The hosts that were contacted before.
     pub hosts: Vec<String>,
+    /// The addresses that redirects led to, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub redirects: Vec<WebRedirect>,
 }
 
 /// A request was admitted, and came to nothing.
@@ -186,6 +217,9 @@ pub struct WebRequestFailed {
     pub tax: u64,
     /// The hosts that were contacted.
     pub hosts: Vec<String>,
+    /// The addresses that redirects led to, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub redirects: Vec<WebRedirect>,
 }
 
 /// Code was taken out of a page, or there is something to say about it.

@@ -26,6 +26,8 @@ CREATE TABLE request_log (
     created_at bigint NOT NULL,
     -- The hosts that were contacted.
     hosts text[] NOT NULL,
+    -- The addresses that redirects led to, as MessagePack; none where there were none.
+    redirects bytea,
     -- The host that was refused.
     domain text,
     error_code integer,
@@ -40,6 +42,8 @@ CREATE TABLE request_log (
     interaction text COLLATE "C",
     strips_code boolean,
     epoch bigint,
+    -- What a human was asked and has allowed.
+    approval bytea CHECK (octet_length(approval) = 32),
     -- The event it begins with, and the one it ends with.
     position bigint NOT NULL,
     settled bigint,

@@ -7,6 +7,7 @@ use weir_events::{
         WebRequestCompleted, WebRequestFailed, WebRequestSubmitted,
         content::{ContentFilter, FilterReport},
         request::{AgentId, ApiInteractionKind, Cost, Hash256, HttpMethod},
+        transfer,
     },
 };
 
@@ -42,7 +43,7 @@ pub fn submitted(asked: &Asked) -> WebRequestSubmitted {
         filter: ContentFilter::default(),
         epoch: 4,
         quota: 7,
-        transfer: Hash256::of(&[asked.request.as_bytes(), b"cost"]),
+        transfer: transfer(&asked.request),
         reserved: Cost::GET,
         approval: None,
     }
@@ -73,6 +74,8 @@ pub fn completed(asked: &Asked, content: Hash256, n_blocks: u32) -> WebRequestCo
         hosts: vec![host(&asked.url)],
         paused_at: None,
         back_off: None,
+        redirects: Vec::new(),
+        approval: None,
     }
 }
 
@@ -98,6 +101,7 @@ pub fn blocked(asked: &Asked, cost: Cost) -> WebRequestBlocked {
         cost,
         tax: cost.spark,
         hosts: if cost == Cost::NONE { Vec::new() } else { vec![host(&asked.url)] },
+        redirects: Vec::new(),
     }
 }
 
@@ -122,6 +126,7 @@ pub fn failed(asked: &Asked, cost: Cost) -> WebRequestFailed {
         cost,
         tax: cost.spark,
         hosts: if cost == Cost::NONE { Vec::new() } else { vec![host(&asked.url)] },
+        redirects: Vec::new(),
     }
 }
 

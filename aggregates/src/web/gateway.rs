@@ -20,7 +20,7 @@ use weir_events::{
 };
 
 pub use self::{
-    admission::{Admission, Hit},
+    admission::{Admission, Given},
     gates::Knock,
     settlement::{Answer, Failure},
     state::{BackOff, State},

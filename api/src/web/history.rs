@@ -12,7 +12,11 @@ use utoipa_axum::{router::OpenApiRouter, routes};
 use weir_events::{
     position::Position,
     timestamp::Timestamp,
-    web::request::{AgentId, Hash256},
+    web::{
+        WebRedirect,
+        request::{AgentId, Hash256},
+        rule::Action,
+    },
 };
 use weir_processors::web::content::{ContentFault, Contents};
 use weir_projections::web::request_log::{self, ErrorRow, Filter, RequestRow, RequestState};
@@ -104,6 +108,12 @@ pub struct WebRequestView {
     interaction: Option<String>,
     /// The hosts that were contacted, in order.
     hosts: Vec<String>,
+    /// The addresses that redirects led to, in order, without their queries: each was judged as the
+    /// first one was.
+    redirects: Vec<WebRedirectView>,
+    /// The approval of a human that it was let through by.
+    #[schema(value_type = Option<String>)]
+    approval: Option<Hash256>,
     /// The epoch it was admitted in.
     epoch: Option<u32>,
     /// The cycle it counts in.
@@ -119,6 +129,27 @@ pub struct WebRequestView {
     /// The event it ends with.
     #[schema(value_type = Option<i64>)]
     settled_position: Option<Position>,
+}
+
+/// An address that a redirect led to.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct WebRedirectView {
+    /// The address, without its query.
+    url: String,
+    /// `allow` or `block`: what became of it.
+    #[schema(value_type = String)]
+    action: Action,
+    /// The pattern of the rule that said so, where one did.
+    rule: Option<String>,
+    /// Why.
+    reason: String,
+}
+
+impl From<WebRedirect> for WebRedirectView {
+    fn from(redirect: WebRedirect) -> Self {
+        let WebRedirect { url, action, rule, reason } = redirect;
+        Self { url, action, rule, reason }
+    }
 }
 
 /// Why a request was not answered.
@@ -168,6 +199,8 @@ impl From<RequestRow> for WebRequestView {
             strips_code: row.strips_code,
             interaction: row.interaction,
             hosts: row.hosts,
+            redirects: row.redirects.into_iter().map(WebRedirectView::from).collect(),
+            approval: row.approval,
             epoch: row.epoch,
             cycle: row.cycle,
             created_at: row.created_at,

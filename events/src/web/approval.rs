@@ -1,4 +1,5 @@
-//! Blocked requests that a human is asked about. Streams: `web/approval/<approval>`.
+//! Blocked requests that a human is asked about. Streams: `web/approval/<approval>`, and
+//! `web/asking/<agent>`, where the questions of an agent are counted.
 //!
 //! An approval is known by what it is for: the hash of the agent and of all that its request says. A
 //! request that says anything else is another one, and needs an approval of its own.
@@ -19,6 +20,26 @@ use crate::{
 /// The stream of an approval.
 pub fn stream(approval: &Hash256) -> Result<StreamName, StreamNameFault> {
     StreamName::new(format!("web/approval/{approval}"))
+}
+
+/// The stream in which the questions of an agent are counted.
+pub fn asking_stream(agent: &AgentId) -> Result<StreamName, StreamNameFault> {
+    StreamName::new(format!("web/asking/{agent}"))
+}
+
+/// A question of an agent counts among those that wait for an answer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WebApprovalCounted {
+    /// Whose it is.
+    pub agent: AgentId,
+    /// What is asked.
+    pub approval: Hash256,
+    /// When.
+    pub at: Timestamp,
+    /// When nobody has to answer any more.
+    pub expires_at: Timestamp,
+    /// Those that do not count any more, because they have an answer.
+    pub answered: Vec<Hash256>,
 }
 
 /// An agent asks a human to let a blocked request through.

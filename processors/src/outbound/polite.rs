@@ -4,14 +4,13 @@
 use std::{
     collections::HashMap,
     sync::{Arc, Mutex, PoisonError},
-    time::Duration,
+    time::{Duration, UNIX_EPOCH},
 };
 
 use http::{
     HeaderMap, StatusCode,
     header::{DATE, RETRY_AFTER},
 };
-use time::{PrimitiveDateTime, macros::format_description};
 use tokio::{
     sync::{OwnedSemaphorePermit, Semaphore},
     time::Instant,
@@ -132,16 +131,15 @@ pub fn retry_after(status: StatusCode, headers: &HeaderMap) -> Option<Duration> 
     if let Ok(seconds) = asked.parse() {
         return Some(Duration::from_secs(seconds).min(MAX_AWAY));
     }
-    let left = date(asked)? - date(text(DATE)?)?;
-    Duration::try_from(left).ok().map(|left| left.min(MAX_AWAY))
+    let left = u64::try_from(date(asked)? - date(text(DATE)?)?).ok()?;
+    Some(Duration::from_secs(left).min(MAX_AWAY))
 }
 
-/// A date as HTTP writes it.
-pub(super) fn date(text: &str) -> Option<PrimitiveDateTime> {
-    const IMF_FIXDATE: &[time::format_description::BorrowedFormatItem<'_>] = format_description!(
-        "[weekday repr:short], [day] [month repr:short] [year] [hour]:[minute]:[second] GMT"
-    );
-    PrimitiveDateTime::parse(text, IMF_FIXDATE).ok()
+/// A date of HTTP, in any of the three ways that it may be written, in seconds since 1970.
+#[must_use]
+pub fn date(text: &str) -> Option<i64> {
+    let date = httpdate::parse_http_date(text.trim()).ok()?;
+    i64::try_from(date.duration_since(UNIX_EPOCH).ok()?.as_secs()).ok()
 }
 
 #[cfg(test)]
@@ -200,7 +198,13 @@ mod tests {
         };
         let (busy, now) = (StatusCode::TOO_MANY_REQUESTS, "Sat, 28 Nov 2026 08:00:00 GMT");
         assert_eq!(of(busy, "7", now), Some(7));
-        assert_eq!(of(busy, "Sat, 28 Nov 2026 08:01:30 GMT", now), Some(90));
+        for date in [
+            "Sat, 28 Nov 2026 08:01:30 GMT",
+            "Saturday, 28-Nov-26 08:01:30 GMT",
+            "Sat Nov 28 08:01:30 2026",
+        ] {
+            assert_eq!(of(busy, date, now), Some(90), "{date}");
+        }
         assert_eq!(of(busy, "Sat, 28 Nov 2026 07:00:00 GMT", now), None);
         assert_eq!(of(busy, "soon", now), None);
         assert_eq!(of(busy, "99999999999", now), Some(24 * 3_600));

@@ -3,9 +3,9 @@
 //! Every address, also one that a redirect leads to, goes the same way: its one spelling
 //! ([`address`]), the rules ([`HopJudge`]), a place, its name resolved once and every address of it
 //! judged, a connection to one of those very addresses ([`connect`]). There are no cookies, no
-//! referrer, no proxy of the environment and no connection that is used twice. Whatever is read has a
-//! bound, and all of it together one in time. There is nothing here that asks for `robots.txt`: what
-//! is fetched, an agent has asked for.
+//! credentials, no referrer, no proxy of the environment and no connection that is used twice. Whatever
+//! is read has a bound, and all of it together one in time. There is nothing here that asks for
+//! `robots.txt`: what is fetched, an agent has asked for.
 
 pub mod address;
 pub mod ask;
@@ -22,10 +22,8 @@ use std::{sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use http::{
-    HeaderMap, HeaderValue, Method, Request, StatusCode, Uri,
-    header::{
-        ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, HOST, USER_AGENT,
-    },
+    HeaderMap, Method, Request, StatusCode, Uri,
+    header::{ACCEPT, ACCEPT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HOST, USER_AGENT},
 };
 use http_body_util::Full;
 use tokio::time::{Instant, timeout_at};
@@ -39,7 +37,7 @@ use self::{
     decode::{ACCEPTED, SLACK_BYTES, decode},
     exchange::{Raw, exchange},
     fault::{AskFault, EgressFault, Why},
-    hop::{Hop, HopJudge, Pass, Step},
+    hop::{Hop, HopJudge, HopRefusal, Pass, Step},
     places::{Place, Places, Room, Seat},
 };
 use super::{
@@ -196,15 +194,13 @@ impl Egress {
     ) -> Result<Page, Why> {
         ask.check()?;
         let url = WebUrl::parse(&ask.url).map_err(|cause| Why::Url { hop: 0, cause })?;
-        let first = url.clone();
         let mut step = Step { url, method: ask.method.clone(), body: ask.body.clone() };
         loop {
             if step.url.scheme().websocket() {
                 return Err(AskFault::Scheme(step.url.shown().into()).into());
             }
             let hop = journey.hops.len();
-            let at_home = step.url.same_origin(&first);
-            let request = request(ask, &step, at_home, hop)?;
+            let request = request(ask, &step, hop)?;
             let line = self.line(ask.agent, &ask.terms, &step.url, judge, journey).await?;
             let Line { stream, place, seat } = line;
             let host = || Box::from(step.url.host());
@@ -228,16 +224,13 @@ impl Egress {
 
     /// Everything that can be said against an address without asking anybody.
     fn pass(&self, url: &WebUrl, hop: usize, judge: &dyn HopJudge) -> Result<(), Why> {
-        let (host, port) = (url.host(), url.port());
-        let judged =
-            judge.judge(&Hop { number: hop, url: url.as_str(), scheme: url.scheme(), host, port });
-        let pass = judged.map_err(|refusal| Why::Refused {
-            hop,
-            host: host.into(),
-            reason: refusal.reason,
-        })?;
+        let port = url.port();
+        let host = || Box::from(url.host());
+        let judged = judge.judge(&Hop { number: hop, url });
+        let refused = |HopRefusal { reason }| Why::Refused { hop, host: host(), reason };
+        let pass = judged.map_err(refused)?;
         if pass == Pass::WebPorts && port != 80 && port != 443 {
-            return Err(Why::Port { hop, host: host.into(), port });
+            return Err(Why::Port { hop, host: host(), port });
         }
         judge_literal(url, hop, &self.0.settings.allow_private).map(drop)
     }
@@ -280,12 +273,7 @@ impl Journey {
 }
 
 /// What is sent: what was judged, byte for byte, and nothing of ours that tells where it came from.
-fn request(
-    ask: &PageAsk,
-    step: &Step,
-    at_home: bool,
-    hop: usize,
-) -> Result<Request<Full<Bytes>>, Why> {
+fn request(ask: &PageAsk, step: &Step, hop: usize) -> Result<Request<Full<Bytes>>, Why> {
     let unsendable = |cause: http::Error| {
         let cause = UrlFault::Unreadable(cause.to_string().into());
         Why::Url { hop, cause }
@@ -309,11 +297,6 @@ fn request(
             request = request.header(name, value);
         }
     }
-    if let Some(value) = ask.authorization.as_ref().filter(|_| at_home) {
-        let mut value: HeaderValue = value.clone();
-        value.set_sensitive(true);
-        request = request.header(AUTHORIZATION, value);
-    }
     request.body(Full::new(body)).map_err(unsendable)
 }
 
@@ -328,14 +311,12 @@ async fn page(
     if raw.status == StatusCode::PARTIAL_CONTENT {
         return Err(Why::Partial { host: host() });
     }
-    let wire_bytes = raw.body.len() as u64;
     let decoded = decode(&raw.headers, raw.body, max_decoded_bytes).await;
     let decoded =
         decoded.map_err(|fault| Why::Undecodable { host: host(), encoding: fault.encoding })?;
     let (headers, sets_cookie) = kept(&raw.headers);
     Ok(Page {
         status: raw.status,
-        final_url: url.to_string(),
         hops: std::mem::take(&mut journey.hops),
         contacted: std::mem::take(&mut journey.contacted),
         headers,
@@ -343,7 +324,6 @@ async fn page(
         sets_cookie: sets_cookie || journey.sets_cookie,
         body: decoded.body,
         truncated: raw.cut || decoded.cut,
-        wire_bytes,
         place: Some(Arc::new(place)),
     })
 }

@@ -1,47 +1,36 @@
 //! Blocked requests that a human is asked about.
 
-use std::{
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::{Duration, Instant},
-};
+use std::time::Duration;
 
-use weir_aggregates::web::approval::{Approval, Command, Refusal, State};
+use weir_aggregates::web::{
+    approval::{Approval, Command, Refusal, State},
+    asking::{self, Asking, Count},
+};
 use weir_events::{
     codec::CodecFault,
+    stream::{StreamName, StreamNameFault},
     timestamp::Timestamp,
     web::{
         Event,
         approval::{self, WebApprovalRequested},
-        request::{AgentId, Hash256, PortalRequest},
+        request::{Hash256, PortalRequest},
     },
 };
-use weir_projections::{query::QueryFault, web::approvals};
 
 use crate::{
     caller::Caller,
-    door::{Door, DoorFault, ExecuteFault, Executed, IdempotencyKey},
+    door::{Door, DoorFault, ExecuteFault, Executed, IdempotencyKey, Pair, Paired},
     outbound::web::address::WebUrl,
 };
 
 /// What the hash of an approval begins with, so that it stands for nothing else.
 const DOMAIN: &[u8] = b"weir.approval.v1";
 
-/// How many questions of one agent may wait for an answer.
-const MAX_OPEN: usize = 32;
-
-/// For how long a question counts that the read model need not know yet.
-const FRESH: Duration = Duration::from_mins(1);
-
-/// The most questions that are remembered like that.
-const MAX_FRESH: usize = 4_096;
-
 /// The approvals. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Approvals {
     door: Door,
     patience: Duration,
-    /// What this process has asked lately: the read model comes after the log.
-    fresh: Arc<Mutex<Vec<Fresh>>>,
 }
 
 /// A question was not put on record.
@@ -53,17 +42,12 @@ pub enum AskFault {
     /// The door did not let it in.
     #[error(transparent)]
     Execute(#[from] ExecuteFault<Refusal>),
-    /// Nobody knows how many wait.
+    /// The door could not do its work.
     #[error(transparent)]
-    Query(#[from] QueryFault),
-}
-
-#[derive(Debug, Clone, Copy)]
-struct Fresh {
-    agent: AgentId,
-    approval: Hash256,
-    asked: Instant,
-    expires_at: Timestamp,
+    Door(#[from] DoorFault),
+    /// A hash is no part of a stream's name.
+    #[error(transparent)]
+    Stream(#[from] StreamNameFault),
 }
 
 /// What an approval of this request is for: the agent and all that the request says, but for its id and
@@ -81,8 +65,8 @@ pub fn of(request: &PortalRequest, url: &WebUrl) -> Result<Hash256, CodecFault> 
 impl Approvals {
     /// Approvals that humans have so long to answer.
     #[must_use]
-    pub fn new(door: Door, patience: Duration) -> Self {
-        Self { door, patience, fresh: Arc::default() }
+    pub const fn new(door: Door, patience: Duration) -> Self {
+        Self { door, patience }
     }
 
     /// When a question that is asked now need not be answered any more.
@@ -105,56 +89,61 @@ impl Approvals {
     }
 
     /// Asks a human, where nobody has. An agent that waits for as many answers as it may has to have one
-    /// first; then the answer is when the first of its questions ends. Several processes may let as many
-    /// through each until their read models have seen what the others asked.
+    /// first; then the answer is when the first of its questions ends. It counts at all instances
+    /// together: the question and its place among the agent's are one append.
     pub async fn ask(&self, asked: WebApprovalRequested, caller: &Caller) -> Result<(), AskFault> {
-        let (approval, now) = (asked.approval, self.door.now());
-        let standing = self.standing(&approval).await.map_err(ExecuteFault::Fault)?;
+        let WebApprovalRequested { approval, agent, expires_at, .. } = asked;
+        let now = self.door.now();
+        let standing = self.standing(&approval).await?;
         if standing.is_open_at(now) || standing.answer_at(now).is_some() {
             return Ok(());
         }
-        let database = self.door.log().database();
-        let open = approvals::open(database, &asked.agent, now, MAX_OPEN).await?;
-        self.take_place(&asked, open).map_err(AskFault::Full)?;
-        let said = self.say(&approval, &Command::Ask(Box::new(asked)), caller, None).await;
-        if said.is_err() {
-            self.fresh().retain(|one| one.approval != approval);
-        }
-        said?;
-        Ok(())
-    }
-
-    fn fresh(&self) -> MutexGuard<'_, Vec<Fresh>> {
-        self.fresh.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Counts a question in, unless there are as many as may be; then it says when the first of them ends.
-    fn take_place(
-        &self,
-        asked: &WebApprovalRequested,
-        mut open: Vec<(Hash256, Timestamp)>,
-    ) -> Result<(), Timestamp> {
-        let mut fresh = self.fresh();
-        fresh.retain(|one| one.asked.elapsed() < FRESH);
-        for one in fresh.iter().filter(|one| one.agent == asked.agent) {
-            if open.iter().all(|(approval, _)| *approval != one.approval) {
-                open.push((one.approval, one.expires_at));
+        let (counted, stream) = (approval::asking_stream(&agent)?, approval::stream(&approval)?);
+        let ask = Command::Ask(Box::new(asked));
+        let mut count = Count { agent, approval, expires_at, answered: Vec::new() };
+        loop {
+            let pair = Pair::<Asking, Approval> {
+                first: (&counted, &count),
+                second: Some((&stream, &ask)),
+                facts: None,
+                once: None,
+            };
+            match self.door.execute_pair(&pair, caller).await? {
+                Paired::Done(..) | Paired::Before(_) => return Ok(()),
+                Paired::SecondRefused(refusal) => {
+                    return Err(ExecuteFault::Refused(refusal).into());
+                }
+                Paired::FirstRefused(asking::Refusal::Full(until)) => {
+                    if !count.answered.is_empty() {
+                        return Err(AskFault::Full(until));
+                    }
+                    // Nobody has said of those that are answered that they do not count any more.
+                    count.answered = self.answered(&counted, now).await?;
+                    if count.answered.is_empty() {
+                        return Err(AskFault::Full(until));
+                    }
+                }
             }
         }
-        if open.len() >= MAX_OPEN || fresh.len() >= MAX_FRESH {
-            let ends = open.iter().map(|(_, end)| *end).min();
-            return Err(ends.unwrap_or(asked.expires_at));
-        }
-        fresh.push(Fresh {
-            agent: asked.agent,
-            approval: asked.approval,
-            asked: Instant::now(),
-            expires_at: asked.expires_at,
-        });
-        Ok(())
     }
 
-    /// Puts an answer, or a question, on record.
+    /// The questions that count among an agent's, and do not wait any more.
+    async fn answered(
+        &self,
+        counted: &StreamName,
+        now: Timestamp,
+    ) -> Result<Vec<Hash256>, DoorFault> {
+        let (state, _) = self.door.load::<Asking>(counted).await?;
+        let mut answered = Vec::new();
+        for (approval, _) in state.open_at(now) {
+            if !self.standing(approval).await?.is_open_at(now) {
+                answered.push(*approval);
+            }
+        }
+        Ok(answered)
+    }
+
+    /// Puts an answer on record.
     pub async fn say(
         &self,
         approval: &Hash256,
@@ -164,10 +153,6 @@ impl Approvals {
     ) -> Result<Executed<Event>, ExecuteFault<Refusal>> {
         let stream = approval::stream(approval).map_err(|_| Refusal::Unknown);
         let stream = stream.map_err(ExecuteFault::Refused)?;
-        let executed = self.door.execute::<Approval>(&stream, command, caller, key).await?;
-        if matches!(command, Command::Answer { .. }) {
-            self.fresh().retain(|one| one.approval != *approval);
-        }
-        Ok(executed)
+        self.door.execute::<Approval>(&stream, command, caller, key).await
     }
 }

@@ -42,7 +42,7 @@ use weir_projections::{
 use self::memory::Memory;
 pub use self::{
     key::{FILTER_VERSION, key, variant},
-    plan::{Answered, CycleTime, Plan, is_shareable, plan},
+    plan::{Answered, CycleTime, is_shareable, plan},
 };
 use super::{
     content::{ContentFault, Contents},

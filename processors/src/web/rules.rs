@@ -34,10 +34,7 @@ use crate::{
     caller::Caller,
     door::{Door, ExecuteFault, Executed, IdempotencyKey},
     follower::{FollowFault, Follower},
-    outbound::web::{
-        address::{UrlFault, WebUrl},
-        hop::{Hop, HopJudge, HopRefusal, Pass},
-    },
+    outbound::web::address::{UrlFault, WebUrl},
 };
 
 /// Why a port is not reached.
@@ -64,6 +61,17 @@ pub struct Rules {
     stream: StreamName,
     settings: Arc<RulesSettings>,
     live: Arc<Live>,
+}
+
+/// A rule does not hold, or not yet.
+#[derive(Debug, thiserror::Error)]
+pub enum UpdateFault {
+    /// It was not put on record.
+    #[error(transparent)]
+    Execute(#[from] ExecuteFault<Refusal>),
+    /// It is on record, and not in force here yet.
+    #[error(transparent)]
+    Late(#[from] NotThereYet),
 }
 
 /// What is said of a host.
@@ -188,19 +196,11 @@ impl Rules {
     }
 
     /// What is said of an address.
-    ///
-    /// # Errors
-    /// Where its host is none.
-    pub fn judge(&self, url: &WebUrl) -> Result<Verdict, PortalError> {
-        Ok(self.judge_host(&host_of(url)?, url.port()))
-    }
-
-    /// What is said of a host at a port.
     #[must_use]
-    pub fn judge_host(&self, host: &Host, port: u16) -> Verdict {
+    pub fn judge(&self, url: &WebUrl) -> Verdict {
         let now = self.door.now();
         self.live.read(|known| match known {
-            Ok(known) => self.settings.judge(known, host, port, now),
+            Ok(known) => self.settings.judge(known, url.name(), url.port(), now),
             Err(cause) => {
                 let words = format!("the rules cannot be read by this build of Weir: {cause}");
                 Verdict::without_rule(Action::Block, words)
@@ -208,24 +208,11 @@ impl Rules {
         })
     }
 
-    /// The rules, as every hop of a request is held to them.
-    #[must_use]
-    pub fn hops(&self) -> impl HopJudge {
-        let rules = self.clone();
-        move |hop: &Hop<'_>| {
-            let refusal = |reason: String| HopRefusal { reason: reason.into() };
-            let host = Host::new(hop.host).map_err(|fault| refusal(fault.to_string()))?;
-            let verdict = rules.judge_host(&host, hop.port);
-            // Its port was judged with it.
-            if verdict.allows() { Ok(Pass::ThisPort) } else { Err(refusal(verdict.reason)) }
-        }
-    }
-
     /// Whether all of these origins may be asked.
     #[must_use]
     pub fn all_allowed(&self, origins: &[String]) -> bool {
-        let allowed = |origin: &String| self.judge(&WebUrl::parse(origin).ok()?).ok();
-        origins.iter().all(|origin| allowed(origin).is_some_and(|verdict| verdict.allows()))
+        let allowed = |url: WebUrl| self.judge(&url).allows();
+        origins.iter().all(|origin| WebUrl::parse(origin).is_ok_and(allowed))
     }
 
     /// Whether a cached page may be shown: nothing that it was read from is blocked by now.
@@ -255,8 +242,7 @@ impl Rules {
     /// Whether an agent may be given the code of a page.
     #[must_use]
     pub fn may_keep_code(&self, agent: Option<&AgentId>, url: &WebUrl) -> bool {
-        let Ok(host) = host_of(url) else { return false };
-        let (host, port, now) = (&host, url.port(), self.door.now());
+        let (host, port, now) = (url.name(), url.port(), self.door.now());
         self.live.read(|known| {
             known.is_ok_and(|known| {
                 let place = (host, port);
@@ -273,8 +259,8 @@ impl Rules {
     pub fn explain(&self, url: &str) -> Result<Check, PortalError> {
         let invalid = |fault: UrlFault| PortalError::InvalidUrl(fault.to_string());
         let url = WebUrl::parse(url).map_err(invalid)?;
-        let (host, port) = (&host_of(&url)?, url.port());
-        let (verdict, now) = (self.judge_host(host, port), self.door.now());
+        let (host, port) = (url.name(), url.port());
+        let (verdict, now) = (self.judge(&url), self.door.now());
         let (matching, waivers) = self.live.read(|known| match known {
             Ok(known) => {
                 let of_registry = self.settings.registries.rule(host, port);
@@ -293,17 +279,17 @@ impl Rules {
     ///
     /// # Errors
     /// Where the rule makes no sense, or the log is not there.
-    pub async fn update(&self, rule: DomainRule, caller: &Caller) -> Result<(), PortalError> {
-        let set = Command::Set(vec![rule]);
-        let executed = self.execute(&set, caller, None).await.map_err(|fault| match fault {
-            ExecuteFault::Refused(refusal) => PortalError::InvalidRequest(refusal.to_string()),
-            fault => PortalError::Database(fault.to_string()),
-        })?;
-        if executed.events.is_empty() {
-            return Ok(());
+    pub async fn update(
+        &self,
+        rule: DomainRule,
+        caller: &Caller,
+        key: Option<IdempotencyKey>,
+    ) -> Result<Executed<Event>, UpdateFault> {
+        let executed = self.execute(&Command::Set(vec![rule]), caller, key).await?;
+        if !executed.events.is_empty() {
+            self.reaches(executed.position, PATIENCE).await?;
         }
-        let reached = self.reaches(executed.position, PATIENCE).await;
-        reached.map_err(|late| PortalError::Internal(format!("it is on record, but {late}")))
+        Ok(executed)
     }
 
     /// Puts a command to the rules.
@@ -326,11 +312,6 @@ impl Rules {
     pub async fn reaches(&self, position: Position, bound: Duration) -> Result<(), NotThereYet> {
         self.live.reaches(position, bound).await
     }
-}
-
-/// The host of an address, as rules see it.
-fn host_of(url: &WebUrl) -> Result<Host, PortalError> {
-    Host::new(url.host()).map_err(|fault| PortalError::InvalidUrl(fault.to_string()))
 }
 
 /// The stream of rules. It has a name.

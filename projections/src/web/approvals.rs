@@ -107,28 +107,6 @@ pub async fn list(
     query::rows(database, VIEW, query, from_row).await
 }
 
-const OPEN: &str = "
-    SELECT approval, expires_at FROM portal.approvals
-    WHERE word IS NULL AND expires_at > $2 AND agent = $1
-    ORDER BY expires_at, approval LIMIT $3";
-
-/// The questions of an agent that wait for an answer, and until when: those that end first.
-pub async fn open(
-    database: &Database,
-    agent: &AgentId,
-    now: Timestamp,
-    limit: usize,
-) -> Result<Vec<(Hash256, Timestamp)>, QueryFault> {
-    let query = sqlx::query(OPEN)
-        .bind(agent.as_bytes().as_slice())
-        .bind(now.datetime())
-        .bind(query::limit(limit));
-    query::rows(database, VIEW, query, |row| {
-        Ok((bytes(row, "approval")?.into(), query::moment(row, "expires_at")?))
-    })
-    .await
-}
-
 fn bytes(row: &PgRow, column: &str) -> Result<[u8; 32], sqlx::Error> {
     let bytes: Vec<u8> = row.try_get(column)?;
     bytes.try_into().map_err(|_| sqlx::Error::ColumnDecode {

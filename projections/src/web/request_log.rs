@@ -11,7 +11,7 @@ use weir_events::{
     envelope::Recorded,
     kind::{Kind, Subsystem},
     web::{
-        Asked, Event,
+        Asked, Event, WebRedirect,
         request::{AgentId, Cost, Hash256},
     },
 };
@@ -45,6 +45,8 @@ struct Line {
     cost: Cost,
     tax: u64,
     hosts: Vec<String>,
+    redirects: Option<Vec<u8>>,
+    approval: Option<Hash256>,
     domain: Option<String>,
     error: Option<(u16, String, String)>,
     admitted: Option<Admitted>,
@@ -78,6 +80,8 @@ impl Line {
             cost: Cost::NONE,
             tax: 0,
             hosts: Vec::new(),
+            redirects: None,
+            approval: None,
             domain: None,
             error: None,
             admitted: None,
@@ -93,6 +97,7 @@ impl Line {
         self.position = before.position;
         self.recorded_at = before.recorded_at;
         self.admitted = self.admitted.or(before.admitted);
+        self.approval = self.approval.or(before.approval);
         self
     }
 }
@@ -101,6 +106,7 @@ impl Line {
 fn line(at: &Recorded, event: Event) -> Result<Option<Line>, ApplyFault> {
     Ok(Some(match event {
         Event::WebRequestSubmitted(it) => Line {
+            approval: it.approval,
             admitted: Some(Admitted {
                 interaction: rows::interaction(it.interaction).to_owned(),
                 strips_code: it.filter.strip_code_blocks,
@@ -121,12 +127,15 @@ fn line(at: &Recorded, event: Event) -> Result<Option<Line>, ApplyFault> {
             cost: it.cost,
             tax: it.tax,
             hosts: it.hosts,
+            redirects: redirects(at, &it.redirects)?,
+            approval: it.approval,
             ..Line::new(at, it.asked, RequestState::Completed)
         },
         Event::WebRequestBlocked(it) => Line {
             cost: it.cost,
             tax: it.tax,
             hosts: it.hosts,
+            redirects: redirects(at, &it.redirects)?,
             domain: it.domain,
             error: Some((it.code, it.error, it.reason)),
             ..Line::new(at, it.asked, RequestState::Blocked)
@@ -135,6 +144,7 @@ fn line(at: &Recorded, event: Event) -> Result<Option<Line>, ApplyFault> {
             cost: it.cost,
             tax: it.tax,
             hosts: it.hosts,
+            redirects: redirects(at, &it.redirects)?,
             error: Some((it.code, it.error, it.reason)),
             ..Line::new(at, it.asked, RequestState::Failed)
         },
@@ -142,28 +152,35 @@ fn line(at: &Recorded, event: Event) -> Result<Option<Line>, ApplyFault> {
     }))
 }
 
+/// None, where there were none: as almost always.
+fn redirects(at: &Recorded, all: &[WebRedirect]) -> Result<Option<Vec<u8>>, ApplyFault> {
+    if all.is_empty() { Ok(None) } else { packed(at, "WebRedirects", &all).map(Some) }
+}
+
 const UPSERT: &str = "
     INSERT INTO request_log AS old (
         id, agent, url, host, method, purpose, state, status_code, content_size, cached, blocked,
         block_reason, tick_cost, spark_cost, tax, code_blocks_removed, bytes_stripped, cycle,
         created_at, hosts, domain, error_code, error, error_reason, content, content_type,
-        filter_report, interaction, strips_code, epoch, submitted_at, position, settled, recorded_at)
+        filter_report, interaction, strips_code, epoch, submitted_at, position, settled, recorded_at,
+        redirects, approval)
     SELECT id, agent, url, host, method, purpose, state, status_code, content_size, cached,
         state = 'blocked', CASE WHEN state = 'blocked' THEN error_reason END, tick_cost, spark_cost,
         tax, code_blocks_removed, bytes_stripped, cycle, created_at,
         string_to_array(hosts, E'\\n'), domain, error_code, error, error_reason, content,
         content_type, filter_report, interaction, strips_code, epoch, submitted_at, position, settled,
-        recorded_at
+        recorded_at, redirects, approval
     FROM unnest($1::bytea[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[],
         $8::integer[], $9::bigint[], $10::boolean[], $11::bigint[], $12::bigint[], $13::bigint[],
         $14::bigint[], $15::bigint[], $16::bigint[], $17::bigint[], $18::text[], $19::text[],
         $20::integer[], $21::text[], $22::text[], $23::bytea[], $24::text[], $25::bytea[],
         $26::text[], $27::boolean[], $28::bigint[], $29::timestamptz[], $30::bigint[],
-        $31::bigint[], $32::timestamptz[])
+        $31::bigint[], $32::timestamptz[], $33::bytea[], $34::bytea[])
         AS new (id, agent, url, host, method, purpose, state, status_code, content_size, cached,
             tick_cost, spark_cost, tax, code_blocks_removed, bytes_stripped, cycle, created_at,
             hosts, domain, error_code, error, error_reason, content, content_type, filter_report,
-            interaction, strips_code, epoch, submitted_at, position, settled, recorded_at)
+            interaction, strips_code, epoch, submitted_at, position, settled, recorded_at, redirects,
+            approval)
     ON CONFLICT (id, agent) DO UPDATE SET
         state = excluded.state, cycle = excluded.cycle, created_at = excluded.created_at,
         status_code = excluded.status_code,
@@ -178,7 +195,8 @@ const UPSERT: &str = "
         interaction = coalesce(excluded.interaction, old.interaction),
         strips_code = coalesce(excluded.strips_code, old.strips_code),
         epoch = coalesce(excluded.epoch, old.epoch),
-        submitted_at = coalesce(excluded.submitted_at, old.submitted_at), settled = excluded.settled";
+        submitted_at = coalesce(excluded.submitted_at, old.submitted_at), settled = excluded.settled,
+        redirects = excluded.redirects, approval = coalesce(excluded.approval, old.approval)";
 
 async fn upsert(lines: &[Line], tx: &mut PgConnection) -> Result<(), ApplyFault> {
     fn column<'a, T>(lines: &'a [Line], of: impl Fn(&'a Line) -> T) -> Vec<T> {
@@ -217,6 +235,8 @@ async fn upsert(lines: &[Line], tx: &mut PgConnection) -> Result<(), ApplyFault>
         .bind(column(lines, |l| l.position))
         .bind(column(lines, |l| l.settled))
         .bind(column(lines, |l| l.recorded_at))
+        .bind(column(lines, |l| l.redirects.as_deref()))
+        .bind(column(lines, |l| l.approval.as_ref().map(|hash| hash.as_bytes().as_slice())))
         .execute(tx)
         .await?;
     Ok(())
@@ -228,7 +248,7 @@ impl Projection for RequestLog {
     }
 
     fn version(&self) -> i32 {
-        2
+        3
     }
 
     fn subsystem(&self) -> Subsystem {

@@ -122,6 +122,8 @@ fn done(agent: AgentId, nth: usize) -> Event {
         tax: 0,
         filtered: FilterReport { code_blocks_removed: 3, ..FilterReport::default() },
         hosts: Vec::new(),
+        redirects: Vec::new(),
+        approval: None,
         back_off: None,
         paused_at: None,
     }

@@ -197,7 +197,7 @@ impl Gate {
                 black_box(self.agents.verify(request, TICK).await?);
                 let url = WebUrl::parse(std::str::from_utf8(request.url.as_slice())?)?;
                 let asked = Instant::now();
-                black_box(self.rules.judge(&url)?);
+                black_box(self.rules.judge(&url));
                 alone.borrow_mut().push(micros(asked));
                 took.push(micros(began));
             }

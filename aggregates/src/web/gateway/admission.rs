@@ -5,6 +5,7 @@ use weir_events::web::{
     WebRequestSubmitted,
     content::{ContentFilter, FilterReport},
     request::{ApiInteractionKind, Cost, Hash256, PortalError},
+    transfer,
 };
 
 use super::{BackOff, Knock, MAX_REFUSALS_PER_TICK, Refusal, State};
@@ -21,8 +22,6 @@ pub struct Admission {
     pub filter: ContentFilter,
     /// What is cached of it, by all who ask for the same.
     pub key: Hash256,
-    /// The transfer that pays for it.
-    pub transfer: Hash256,
     /// The epoch.
     pub epoch: u32,
     /// How many requests an agent may make in one tick.
@@ -34,12 +33,12 @@ pub struct Admission {
     /// What a human was asked and has allowed, where a rule would have blocked it.
     pub approval: Option<Hash256>,
     /// What the cache has.
-    pub hit: Option<Hit>,
+    pub hit: Option<Given>,
 }
 
-/// What the cache has for a request.
+/// What an agent is given of a page.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Hit {
+pub struct Given {
     /// The rendering.
     pub variant: Hash256,
     /// The status of the answer.
@@ -70,7 +69,7 @@ impl Admission {
                     filter: self.filter,
                     epoch: self.epoch,
                     quota,
-                    transfer: self.transfer,
+                    transfer: transfer(&self.asked.request),
                     reserved: self.worst(),
                     approval: self.approval,
                 }),
@@ -126,6 +125,7 @@ impl Admission {
             cost: Cost::NONE,
             tax: 0,
             hosts: Vec::new(),
+            redirects: Vec::new(),
         };
         let decision = Decision::refuse(Refusal::No(error));
         match exhausted {
@@ -134,24 +134,33 @@ impl Admission {
         }
     }
 
-    const fn hit_on(&self, hit: &Hit) -> WebCacheHit {
+    const fn hit_on(&self, hit: &Given) -> WebCacheHit {
         let Asked { request, agent, cycle, .. } = self.asked;
         WebCacheHit { request, agent, cycle, key: self.key, variant: hit.variant }
     }
 
-    fn answered_by(&self, hit: &Hit) -> WebRequestCompleted {
-        let Hit { status, content, content_size, .. } = *hit;
+    fn answered_by(&self, hit: &Given) -> WebRequestCompleted {
+        let answered = hit.answers(self.asked.clone(), Cost::CACHE_HIT, 0);
+        WebRequestCompleted { cached: true, approval: self.approval, ..answered }
+    }
+}
+
+impl Given {
+    /// That a request is answered with it: by the outside, and by nobody on the way.
+    pub(super) fn answers(&self, asked: Asked, cost: Cost, tax: u64) -> WebRequestCompleted {
         WebRequestCompleted {
-            asked: self.asked.clone(),
-            status,
-            content_type: hit.content_type.clone(),
-            content,
-            content_size,
-            cached: true,
-            cost: Cost::CACHE_HIT,
-            tax: 0,
-            filtered: hit.filtered.clone(),
+            asked,
+            status: self.status,
+            content_type: self.content_type.clone(),
+            content: self.content,
+            content_size: self.content_size,
+            cached: false,
+            cost,
+            tax,
+            filtered: self.filtered.clone(),
             hosts: Vec::new(),
+            redirects: Vec::new(),
+            approval: None,
             back_off: None,
             paused_at: None,
         }

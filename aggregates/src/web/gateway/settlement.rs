@@ -1,13 +1,12 @@
 //! What becomes of a request that was admitted.
 
 use weir_events::web::{
-    Asked, ContentFiltered, Event, WebCacheHit, WebRequestBlocked, WebRequestCompleted,
-    WebRequestFailed, WebRequestSubmitted,
-    content::FilterReport,
+    Asked, ContentFiltered, Event, WebCacheHit, WebRedirect, WebRequestBlocked,
+    WebRequestCompleted, WebRequestFailed, WebRequestSubmitted,
     request::{Cost, Hash256, PortalError},
 };
 
-use super::{BackOff, Refusal, State, admission::domain};
+use super::{BackOff, Given, Refusal, State, admission::domain};
 use crate::{machine::Decision, mint::Tax};
 
 /// An admitted request was answered.
@@ -15,22 +14,14 @@ use crate::{machine::Decision, mint::Tax};
 pub struct Answer {
     /// Which request.
     pub request: Hash256,
-    /// The status of the answer.
-    pub status: u16,
-    /// The type of the content.
-    pub content_type: String,
-    /// The content, by its BLAKE3 in the content store.
-    pub content: Hash256,
-    /// How many bytes it has.
-    pub content_size: u64,
+    /// What its agent is given.
+    pub given: Given,
     /// Whether another request had fetched it: nothing left for this one.
     pub cached: bool,
-    /// The rendering of the page.
-    pub variant: Hash256,
-    /// What was done to the page.
-    pub filtered: FilterReport,
     /// The hosts that were contacted, in order.
     pub hosts: Vec<String>,
+    /// The addresses that redirects led to, in order.
+    pub redirects: Vec<WebRedirect>,
     /// The tick it is answered in.
     pub tick: u64,
     /// The pause that the cycles before left over.
@@ -48,6 +39,8 @@ pub struct Failure {
     pub left: bool,
     /// The hosts that were contacted, in order.
     pub hosts: Vec<String>,
+    /// The addresses that redirects led to, in order.
+    pub redirects: Vec<WebRedirect>,
 }
 
 impl Answer {
@@ -63,30 +56,26 @@ impl Answer {
         };
         let Asked { request, agent, cycle, .. } = submitted.asked;
         let cost = self.cost(submitted);
-        let too_much = matches!(self.status, 429 | 503) && !self.cached;
+        let Self { given, cached, .. } = self;
+        let too_much = matches!(given.status, 429 | 503) && !cached;
         let done = WebRequestCompleted {
-            asked: submitted.asked.clone(),
-            status: self.status,
-            content_type: self.content_type.clone(),
-            content: self.content,
-            content_size: self.content_size,
-            cached: self.cached,
-            cost,
-            tax: tax.on(cost.spark),
-            filtered: self.filtered.clone(),
+            cached: *cached,
             hosts: self.hosts.clone(),
+            redirects: self.redirects.clone(),
             back_off: too_much.then(|| state.back_off_after(self.carried).next()),
             paused_at: Some(self.tick).filter(|tick| too_much && submitted.asked.tick < *tick),
+            ..given.answers(submitted.asked.clone(), cost, tax.on(cost.spark))
         };
         let mut events: Vec<Event> = Vec::with_capacity(3);
         // Ruling A33: also where there is only something to say about it.
-        if self.filtered.code_blocks_removed > 0 || !self.filtered.warnings.is_empty() {
-            let report = self.filtered.clone();
+        let filtered = &given.filtered;
+        if filtered.code_blocks_removed > 0 || !filtered.warnings.is_empty() {
+            let report = filtered.clone();
             events.push(ContentFiltered { request, agent, cycle, report }.into());
         }
         // Ruling A13.
-        if self.cached {
-            let (key, variant) = (submitted.key, self.variant);
+        if *cached {
+            let (key, variant) = (submitted.key, given.variant);
             events.push(WebCacheHit { request, agent, cycle, key, variant }.into());
         }
         events.push(done.into());
@@ -106,6 +95,7 @@ impl Failure {
             return Decision::refuse(Refusal::NotUnderWay(self.request));
         };
         let (cost, hosts, error) = (self.cost(), self.hosts.clone(), self.error.name().to_owned());
+        let redirects = self.redirects.clone();
         let (asked, code, reason) =
             (submitted.asked.clone(), self.error.code(), self.error.to_string());
         let tax = tax.on(cost.spark);
@@ -116,13 +106,28 @@ impl Failure {
             | PortalError::InvalidUrl(_)
             | PortalError::PermissionDenied(_) => {
                 let domain = domain(&self.error);
-                let blocked =
-                    WebRequestBlocked { asked, code, error, reason, domain, cost, tax, hosts };
-                Decision::accept(blocked)
+                Decision::accept(WebRequestBlocked {
+                    asked,
+                    code,
+                    error,
+                    reason,
+                    domain,
+                    cost,
+                    tax,
+                    hosts,
+                    redirects,
+                })
             }
-            _ => {
-                Decision::accept(WebRequestFailed { asked, code, error, reason, cost, tax, hosts })
-            }
+            _ => Decision::accept(WebRequestFailed {
+                asked,
+                code,
+                error,
+                reason,
+                cost,
+                tax,
+                hosts,
+                redirects,
+            }),
         }
     }
 }

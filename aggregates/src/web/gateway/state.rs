@@ -36,7 +36,6 @@ impl BackOff {
 /// Where an agent stands in a cycle.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct State {
-    begun: bool,
     pub(super) used: u32,
     pub(super) quota: u32,
     pub(super) exhausted: bool,
@@ -63,12 +62,6 @@ impl State {
         self.quota
     }
 
-    /// Whether anything has happened in this cycle at all.
-    #[must_use]
-    pub const fn has_begun(&self) -> bool {
-        self.begun
-    }
-
     /// What the outside has said: the next cycle goes on with it.
     #[must_use]
     pub const fn back_off(&self) -> BackOff {
@@ -89,7 +82,6 @@ impl State {
     }
 
     pub(super) fn apply(&mut self, event: &Event) {
-        self.begun = true;
         match event {
             Event::WebRequestSubmitted(submitted) => {
                 self.used = self.used.saturating_add(1);
@@ -122,6 +114,7 @@ impl State {
             | Event::PortalReportPublished(_)
             | Event::WebApprovalRequested(_)
             | Event::WebApprovalAnswered(_)
+            | Event::WebApprovalCounted(_)
             | Event::WebWaiverRequested(_)
             | Event::WebWaiverGranted(_)
             | Event::WebWaiverRevoked(_)

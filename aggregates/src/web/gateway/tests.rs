@@ -2,9 +2,10 @@ use proptest::prelude::*;
 use weir_events::{
     timestamp::Timestamp,
     web::{
-        Asked, Event,
+        Asked, Event, WebRedirect,
         content::{ContentFilter, FilterReport},
         request::{AgentId, ApiInteractionKind, Cost, Hash256, HttpMethod, PortalError},
+        rule::Action,
     },
 };
 
@@ -32,7 +33,6 @@ fn asks(n: u64, tick: u64) -> Admission {
         interaction: ApiInteractionKind::RestGet,
         filter: ContentFilter::default(),
         key: id(100),
-        transfer: id(200 + n),
         epoch: 3,
         requests_per_tick: 1,
         carried: BackOff::default(),
@@ -42,8 +42,8 @@ fn asks(n: u64, tick: u64) -> Admission {
     }
 }
 
-fn hit() -> Hit {
-    Hit {
+fn given() -> Given {
+    Given {
         variant: id(101),
         status: 200,
         content_type: "text/plain".to_owned(),
@@ -56,21 +56,28 @@ fn hit() -> Hit {
 fn answer(n: u64) -> Answer {
     Answer {
         request: id(n),
-        status: 200,
-        content_type: "text/plain".to_owned(),
-        content: id(102),
-        content_size: 3,
+        given: given(),
         cached: false,
-        variant: id(101),
-        filtered: FilterReport::default(),
         hosts: vec!["docs.rs".to_owned()],
+        redirects: Vec::new(),
         tick: 0,
         carried: BackOff::default(),
     }
 }
 
+/// Answered with this status.
+fn says(status: u16, answer: Answer) -> Answer {
+    Answer { given: Given { status, ..given() }, ..answer }
+}
+
 fn failure(n: u64, left: bool) -> Failure {
-    Failure { request: id(n), error: PortalError::Timeout(10_000), left, hosts: Vec::new() }
+    Failure {
+        request: id(n),
+        error: PortalError::Timeout(10_000),
+        left,
+        hosts: Vec::new(),
+        redirects: Vec::new(),
+    }
 }
 
 fn admit(admission: Admission) -> Command {
@@ -143,12 +150,12 @@ fn the_order_of_refusals_is_the_order_of_the_pipeline() {
     let exceeded = Some(PortalError::QuotaExceeded { used: 5, max: 5 });
     assert_eq!(error(&mut state, &admit(ask(9, 6))), exceeded);
     // An exhausted agent is refused even what the cache has (ruling A10).
-    let cached = Admission { hit: Some(hit()), ..asks(9, 6) };
+    let cached = Admission { hit: Some(given()), ..asks(9, 6) };
     assert_eq!(error(&mut state, &admit(cached)), exceeded);
     let wider = Admission { epoch: 4, ..ask(9, 6) };
     assert_eq!(error(&mut state, &admit(wider)), Some(banned.clone()));
     // Nothing refused counts against the tick.
-    let wider = Admission { epoch: 4, hit: Some(hit()), ..asks(9, 6) };
+    let wider = Admission { epoch: 4, hit: Some(given()), ..asks(9, 6) };
     assert_eq!(error(&mut state, &admit(wider)), None);
 }
 
@@ -221,7 +228,8 @@ fn what_an_answer_costs_is_on_record_with_its_tax() {
 #[test]
 fn a_hit_is_on_record_and_reserves_nothing() {
     let mut state = State::default();
-    let (refusal, events) = done(&mut state, &admit(Admission { hit: Some(hit()), ..asks(1, 1) }));
+    let (refusal, events) =
+        done(&mut state, &admit(Admission { hit: Some(given()), ..asks(1, 1) }));
     assert_eq!(refusal, None);
     let [Event::WebCacheHit(found), Event::WebRequestCompleted(done)] = events.as_slice() else {
         panic!("{events:?}")
@@ -231,6 +239,16 @@ fn a_hit_is_on_record_and_reserves_nothing() {
     assert_eq!((state.used(), state.pending(&id(1))), (0, None));
     let again = PortalError::RateLimited { retry_ticks: 1 };
     assert_eq!(error(&mut state, &admit(asks(2, 1))), Some(again), "it counts for the tick");
+}
+
+/// Who looked at a page that a human let one agent see left no trace of that, once it was cached.
+#[test]
+fn a_hit_says_which_approval_it_was_shown_by() {
+    let approval = Some(id(7));
+    let asked = Admission { hit: Some(given()), approval, ..asks(1, 1) };
+    let (_, events) = done(&mut State::default(), &admit(asked));
+    let [_, Event::WebRequestCompleted(done)] = events.as_slice() else { panic!("{events:?}") };
+    assert_eq!(done.approval, approval);
 }
 
 #[test]
@@ -264,7 +282,8 @@ fn what_is_said_of_a_page_is_on_record_where_there_is_something_to_say() {
     let n_events = |filtered: FilterReport| {
         let mut state = State::default();
         assert_eq!(error(&mut state, &admit(asks(1, 1))), None);
-        done(&mut state, &complete(Answer { filtered, ..answer(1) })).1.len()
+        let given = Given { filtered, ..given() };
+        done(&mut state, &complete(Answer { given, ..answer(1) })).1.len()
     };
     assert_eq!(n_events(FilterReport::default()), 1);
     assert_eq!(n_events(FilterReport { code_blocks_removed: 1, ..FilterReport::default() }), 2);
@@ -280,7 +299,7 @@ fn an_agent_that_is_told_to_pause_pauses_longer_each_time() {
         let wide = Admission { epoch: 40, ..asks(n, tick) };
         assert_eq!(error(&mut state, &admit(wide)), None, "tick {tick}");
         let status = if n % 2 == 0 { 429 } else { 503 };
-        assert_eq!(done(&mut state, &complete(Answer { status, ..answer(n) })).0, None);
+        assert_eq!(done(&mut state, &complete(says(status, answer(n)))).0, None);
         let pause = state.back_off().length;
         for soon in tick + 1..=tick + pause {
             let retry_ticks = tick + pause + 1 - soon;
@@ -306,7 +325,7 @@ fn an_agent_that_is_told_to_pause_pauses_longer_each_time() {
 fn a_pause_begins_when_the_outside_asks_for_it() {
     let mut state = State::default();
     assert_eq!(error(&mut state, &admit(asks(1, 1))), None);
-    let late = complete(Answer { status: 429, tick: 8, ..answer(1) });
+    let late = complete(Answer { tick: 8, ..says(429, answer(1)) });
     let (_, events) = done(&mut state, &late);
     assert!(matches!(&events[..], [Event::WebRequestCompleted(done)] if done.paused_at == Some(8)));
     assert_eq!(state.back_off(), BackOff { until: 10, length: 1 });
@@ -322,7 +341,7 @@ fn a_pause_that_is_carried_over_outlives_the_first_refusal_and_goes_on_doubling(
         assert_eq!(error(&mut state, &admit(asks(n, tick))), limited, "request {n}");
     }
     assert_eq!(error(&mut state, &admit(asks(4, 9))), None);
-    let busy = complete(Answer { status: 503, tick: 9, carried, ..answer(4) });
+    let busy = complete(Answer { tick: 9, carried, ..says(503, answer(4)) });
     assert_eq!(done(&mut state, &busy).0, None);
     assert_eq!(state.back_off(), BackOff { until: 18, length: 8 });
     // What a cycle before is told late counts as well.
@@ -346,8 +365,16 @@ fn a_host_that_a_redirect_led_to_is_blocked_and_costs() {
     let mut state = State::default();
     assert_eq!(error(&mut state, &admit(asks(1, 1))), None);
     let error = PortalError::DomainBlocked { domain: "x.com".to_owned(), reason: "no".to_owned() };
-    let (_, events) = done(&mut state, &fail(Failure { error, ..failure(1, true) }));
+    let redirects = vec![WebRedirect {
+        url: "https://x.com/".to_owned(),
+        action: Action::Block,
+        rule: Some("x.com".to_owned()),
+        reason: "no".to_owned(),
+    }];
+    let failed = Failure { error, redirects: redirects.clone(), ..failure(1, true) };
+    let (_, events) = done(&mut state, &fail(failed));
     let [Event::WebRequestBlocked(blocked)] = events.as_slice() else { panic!("{events:?}") };
+    assert_eq!(blocked.redirects, redirects);
     assert_eq!((blocked.cost, blocked.tax), (Cost::FAILED, 1));
     assert_eq!((blocked.code, blocked.domain.as_deref()), (0x0702, Some("x.com")));
 }
@@ -390,7 +417,7 @@ proptest! {
                     admit(Admission {
                         epoch,
                         requests_per_tick: per_tick,
-                        hit: has.then(hit),
+                        hit: has.then(given),
                         ..asks(n, tick)
                     })
                 }

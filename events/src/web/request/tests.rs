@@ -328,7 +328,6 @@ fn errors_have_the_codes_of_the_contract() {
         (PortalError::InvalidRequest(text()), InvalidRequest, 0x0704),
         (PortalError::PermissionDenied(text()), Unauthorized, 0x0705),
         (PortalError::Database(text()), Internal, 0x07FF),
-        (PortalError::Client(text()), Internal, 0x07FF),
         (PortalError::Internal(text()), Internal, 0x07FF),
     ] {
         assert_eq!((error.class(), error.code()), (class, code), "{}", error.name());

@@ -95,9 +95,6 @@ pub enum PortalError {
     /// The database did not answer as it should.
     #[error("the database failed: {0}")]
     Database(String),
-    /// The client of the outside could not be used.
-    #[error("the client failed: {0}")]
-    Client(String),
     /// Something else went wrong within.
     #[error("an internal fault: {0}")]
     Internal(String),
@@ -113,7 +110,7 @@ impl PortalError {
             Self::FetchFailed(_) | Self::Timeout(_) | Self::TooManyRedirects(_) => 0x0703,
             Self::InvalidUrl(_) | Self::InvalidRequest(_) => 0x0704,
             Self::PermissionDenied(_) => 0x0705,
-            Self::Database(_) | Self::Client(_) | Self::Internal(_) => INTERNAL,
+            Self::Database(_) | Self::Internal(_) => INTERNAL,
         }
     }
 
@@ -137,7 +134,6 @@ impl PortalError {
             Self::InvalidRequest(_) => "InvalidRequest",
             Self::PermissionDenied(_) => "PermissionDenied",
             Self::Database(_) => "Database",
-            Self::Client(_) => "Client",
             Self::Internal(_) => "Internal",
         }
     }

@@ -8,12 +8,8 @@
 use std::{fmt, net::IpAddr};
 
 use reqwest::Url;
-
-/// The longest address, in bytes.
-pub const MAX_URL_BYTES: usize = 8_192;
-/// The longest name there is, in bytes (RFC 1035, section 2.3.4).
-const MAX_NAME_BYTES: usize = 253;
-const MAX_LABEL_BYTES: usize = 63;
+use weir_aggregates::web::host::Host;
+use weir_events::web::request::MAX_URL_BYTES;
 
 /// What is spoken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -51,8 +47,7 @@ impl Scheme {
 pub struct WebUrl {
     url: Url,
     scheme: Scheme,
-    host: Box<str>,
-    literal: Option<IpAddr>,
+    host: Host,
     port: u16,
 }
 
@@ -110,16 +105,11 @@ impl WebUrl {
             return Err(UrlFault::Userinfo);
         }
         let written = url.host_str().ok_or(UrlFault::Host)?;
-        let bare = written.trim_start_matches('[').trim_end_matches(']');
-        let literal = bare.parse::<IpAddr>().ok().map(|ip| ip.to_canonical());
-        let host = match literal {
-            Some(ip) => ip.to_string(),
-            None => name(written)?.to_owned(),
-        };
-        if let Some(ip) = literal {
+        let host = Host::new(written).map_err(|_| UrlFault::Host)?;
+        if let Some(ip) = host.address() {
             url.set_ip_host(ip).map_err(|()| UrlFault::Host)?;
-        } else if host != written {
-            url.set_host(Some(&host)).map_err(unreadable)?;
+        } else if host.as_str() != written {
+            url.set_host(Some(host.as_str())).map_err(unreadable)?;
         }
         url.set_fragment(None);
         let port = url.port().unwrap_or_else(|| scheme.port());
@@ -129,7 +119,7 @@ impl WebUrl {
         if url.as_str().len() > MAX_URL_BYTES {
             return Err(UrlFault::TooLong);
         }
-        Ok(Self { url, scheme, host: host.into(), literal, port })
+        Ok(Self { url, scheme, host, port })
     }
 
     /// The address in its one spelling, without a fragment: ASCII without spaces.
@@ -147,13 +137,19 @@ impl WebUrl {
     /// The host: lower case, punycode, no dot at its end; an address without brackets.
     #[must_use]
     pub fn host(&self) -> &str {
+        self.host.as_str()
+    }
+
+    /// The same, as rules see it.
+    #[must_use]
+    pub const fn name(&self) -> &Host {
         &self.host
     }
 
     /// The address that the host is, if it is no name.
     #[must_use]
-    pub const fn literal(&self) -> Option<IpAddr> {
-        self.literal
+    pub fn literal(&self) -> Option<IpAddr> {
+        self.host.address()
     }
 
     /// The port, also where it is the usual one.
@@ -235,20 +231,6 @@ fn check_text(text: &str) -> Result<(), UrlFault> {
         return Err(UrlFault::Ambiguous);
     }
     Ok(())
-}
-
-/// A name without the dot at its end, if it is one.
-fn name(written: &str) -> Result<&str, UrlFault> {
-    let name = written.strip_suffix('.').unwrap_or(written);
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
-    let label = |label: &str| {
-        let dash = label.starts_with('-') || label.ends_with('-');
-        (1..=MAX_LABEL_BYTES).contains(&label.len()) && !dash && label.bytes().all(plain)
-    };
-    if name.len() > MAX_NAME_BYTES || !name.split('.').all(label) {
-        return Err(UrlFault::Host);
-    }
-    Ok(name)
 }
 
 #[cfg(test)]

@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use http::{
-    HeaderMap, HeaderName, HeaderValue, Method, StatusCode,
+    HeaderMap, HeaderName, Method, StatusCode,
     header::{
         ACCEPT, ACCEPT_LANGUAGE, AGE, CACHE_CONTROL, CONTENT_LANGUAGE, CONTENT_TYPE, DATE, ETAG,
         EXPIRES, LAST_MODIFIED, PRAGMA, RETRY_AFTER, SET_COOKIE, VARY,
     },
 };
 use tokio::time::Instant;
+use weir_events::web::request::{MAX_BODY_BYTES, MAX_HEADER_BYTES};
 
 use super::{
     fault::AskFault,
@@ -24,10 +25,6 @@ pub type Agent = [u8; 32];
 pub const DEFAULT_DECODED_BYTES: usize = 2 << 20;
 /// The most of a page that is read, decoded, in bytes.
 pub const MAX_DECODED_BYTES: usize = 8 << 20;
-/// The largest body that is sent, in bytes.
-pub const MAX_BODY_BYTES: usize = 1 << 20;
-/// The longest header that is sent for an agent, in bytes.
-pub const MAX_HEADER_BYTES: usize = 1_024;
 
 /// What an agent may say about what it wants.
 const SENT: [HeaderName; 2] = [ACCEPT, ACCEPT_LANGUAGE];
@@ -67,9 +64,6 @@ pub struct PageAsk {
     pub url: String,
     /// What the agent says: accept, accept-language, and content-type with a body.
     pub headers: HeaderMap,
-    /// What a rule grants, for the origin that is asked for and no other. Should be marked as
-    /// sensitive.
-    pub authorization: Option<HeaderValue>,
     /// The body of a POST. None is not the same as an empty one.
     pub body: Option<Bytes>,
     /// How much of the page is wanted, decoded.
@@ -87,7 +81,6 @@ impl PageAsk {
             method: Method::GET,
             url: url.into(),
             headers: HeaderMap::new(),
-            authorization: None,
             body: None,
             max_decoded_bytes: DEFAULT_DECODED_BYTES,
             terms: Terms::default(),
@@ -125,9 +118,7 @@ impl PageAsk {
 pub struct Page {
     /// Its status.
     pub status: StatusCode,
-    /// Where it came from, after redirects.
-    pub final_url: String,
-    /// Every address that was asked, in order: the last one is `final_url`.
+    /// Every address that was asked, in order: the last one is where it came from.
     pub hops: Vec<String>,
     /// The hosts that were connected to, each once, in order.
     pub contacted: Vec<Box<str>>,
@@ -142,8 +133,6 @@ pub struct Page {
     pub body: Bytes,
     /// Whether there was more, or should have been: such a body is never shared as a whole one.
     pub truncated: bool,
-    /// How many bytes of body came over the wire.
-    pub wire_bytes: u64,
     /// The place it takes up: as long as it is kept, as much less is fetched.
     pub place: Option<Arc<Place>>,
 }
@@ -169,7 +158,10 @@ pub(super) fn kept(headers: &HeaderMap) -> (HeaderMap, bool) {
 
 #[cfg(test)]
 mod tests {
-    use http::header::{AUTHORIZATION, COOKIE, HOST, RANGE};
+    use http::{
+        HeaderValue,
+        header::{AUTHORIZATION, COOKIE, HOST, RANGE},
+    };
 
     use super::*;
 

@@ -9,7 +9,6 @@ use http::{
     HeaderMap, StatusCode,
     header::{DATE, RETRY_AFTER},
 };
-use time::PrimitiveDateTime;
 use weir_events::timestamp::Timestamp;
 
 use crate::{clock::Clock, outbound::polite::date};
@@ -97,9 +96,8 @@ fn asked(headers: &HeaderMap, now: Timestamp) -> Option<i64> {
     if !asked.is_empty() && asked.bytes().all(|byte| byte.is_ascii_digit()) {
         return Some(asked.parse().unwrap_or(MAX_SECONDS));
     }
-    let from =
-        text(DATE).and_then(date).map_or_else(|| now.datetime(), PrimitiveDateTime::assume_utc);
-    Some((date(asked)?.assume_utc() - from).whole_seconds())
+    let from = text(DATE).and_then(date).unwrap_or(now.micros() / 1_000_000);
+    Some(date(asked)? - from)
 }
 
 #[cfg(test)]

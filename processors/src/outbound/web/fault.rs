@@ -82,12 +82,16 @@ pub enum Why {
     Downgrade {
         /// Who redirects.
         host: Box<str>,
+        /// Where to, without its query.
+        to: Box<str>,
     },
     /// The body of a request would be sent to somebody else.
     #[error("`{host}` redirects a POST with its body to another origin")]
     CrossOrigin {
         /// Who redirects.
         host: Box<str>,
+        /// Where to, without its query.
+        to: Box<str>,
     },
     /// Redirects go on and on.
     #[error("more than {max} redirects")]
@@ -163,6 +167,29 @@ pub enum Why {
     },
 }
 
+impl Why {
+    /// The host that something forbids, and what, for those who name the host themselves; none where
+    /// nothing is forbidden.
+    #[must_use]
+    pub fn forbids(&self) -> Option<(&str, String)> {
+        let (hop, host, words) = match self {
+            Self::Refused { hop, host, reason } => (*hop, host, reason.to_string()),
+            Self::Port { hop, host, port } => {
+                (*hop, host, format!("port {port} is not reached unless a rule names it"))
+            }
+            Self::Inside { hop, host } => {
+                (*hop, host, "it does not stand in the world outside".to_owned())
+            }
+            Self::Downgrade { host, .. } => (0, host, "it redirects from https to http".to_owned()),
+            Self::CrossOrigin { host, .. } => {
+                (0, host, "it redirects a POST with its body to another origin".to_owned())
+            }
+            _ => return None,
+        };
+        Some((host, format!("{words}{}", at(hop))))
+    }
+}
+
 fn at(hop: usize) -> String {
     if hop == 0 { String::new() } else { format!(" (redirect {hop})") }
 }
@@ -180,13 +207,13 @@ pub enum AskFault {
     #[error("header `{0}` is not sent; accept, accept-language and, with a body, content-type are")]
     Header(Box<str>),
     /// The value of a header is too long.
-    #[error("header `{0}` is longer than {max} bytes", max = super::ask::MAX_HEADER_BYTES)]
+    #[error("header `{0}` is longer than {max} bytes", max = weir_events::web::request::MAX_HEADER_BYTES)]
     LongHeader(Box<str>),
     /// Only a POST has a body.
     #[error("only a POST carries a body")]
     Body,
     /// The body is too large.
-    #[error("the body is larger than {max} bytes", max = super::ask::MAX_BODY_BYTES)]
+    #[error("the body is larger than {max} bytes", max = weir_events::web::request::MAX_BODY_BYTES)]
     LongBody,
     /// Nothing, or too much, is wanted.
     #[error("between 1 and {max} bytes of a page can be asked for", max = super::ask::MAX_DECODED_BYTES)]

@@ -3,10 +3,7 @@
 use bytes::Bytes;
 use http::{HeaderMap, Method, StatusCode, header::LOCATION};
 
-use super::{
-    address::{Scheme, WebUrl},
-    fault::Why,
-};
+use super::{address::WebUrl, fault::Why};
 
 /// An address that is about to be asked.
 #[derive(Debug, Clone, Copy)]
@@ -14,13 +11,7 @@ pub struct Hop<'a> {
     /// 0 for the address that was asked for, then one for each redirect.
     pub number: usize,
     /// The address in its one spelling.
-    pub url: &'a str,
-    /// What is spoken.
-    pub scheme: Scheme,
-    /// The host: lower case, punycode, no dot at its end, no brackets.
-    pub host: &'a str,
-    /// The port.
-    pub port: u16,
+    pub url: &'a WebUrl,
 }
 
 /// Which ports of a host the rules let through.
@@ -80,12 +71,12 @@ impl Step {
         let location = location.map_err(|_| Why::Location { host: host() })?;
         let url = self.url.join(location).map_err(|cause| Why::Url { hop: hop + 1, cause })?;
         if self.url.scheme().secure() && !url.scheme().secure() {
-            return Err(Why::Downgrade { host: host() });
+            return Err(Why::Downgrade { host: host(), to: url.shown().into() });
         }
         let posts = self.method == Method::POST;
         let repeats = matches!(status.as_u16(), 307 | 308);
         if posts && repeats && !self.url.same_origin(&url) {
-            return Err(Why::CrossOrigin { host: host() });
+            return Err(Why::CrossOrigin { host: host(), to: url.shown().into() });
         }
         let (method, body) = if posts && !repeats {
             (Method::GET, None)

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::{SinkExt as _, StreamExt as _};
-use http::{HeaderValue, Request};
+use http::Request;
 use tokio::time::{Instant, timeout, timeout_at};
 use tokio_tungstenite::{
     WebSocketStream, client_async_with_config,
@@ -44,8 +44,6 @@ pub struct SnapshotAsk {
     pub url: String,
     /// What is said first, if anything.
     pub text: Option<String>,
-    /// What a rule grants. Should be marked as sensitive.
-    pub authorization: Option<HeaderValue>,
     /// How much is taken of what comes back, in bytes.
     pub max_bytes: usize,
     /// What was agreed before.
@@ -122,7 +120,7 @@ impl Egress {
         if !url.scheme().websocket() {
             return Err(AskFault::Scheme(url.shown().into()).into());
         }
-        let request = handshake(&url, ask.authorization.as_ref())?;
+        let request = handshake(&url)?;
         let line = self.line(ask.agent, &ask.terms, &url, judge, journey).await?;
         let limits = WebSocketConfig::default()
             .read_buffer_size(BUFFER_BYTES)
@@ -154,8 +152,8 @@ impl Egress {
     }
 }
 
-fn handshake(url: &WebUrl, authorization: Option<&HeaderValue>) -> Result<Request<()>, Why> {
-    let mut request = Request::builder()
+fn handshake(url: &WebUrl) -> Result<Request<()>, Why> {
+    let request = Request::builder()
         .uri(url.as_str())
         .header("host", url.authority())
         .header("user-agent", crate::outbound::USER_AGENT)
@@ -163,11 +161,6 @@ fn handshake(url: &WebUrl, authorization: Option<&HeaderValue>) -> Result<Reques
         .header("upgrade", "websocket")
         .header("sec-websocket-version", "13")
         .header("sec-websocket-key", generate_key());
-    if let Some(value) = authorization {
-        let mut value = value.clone();
-        value.set_sensitive(true);
-        request = request.header("authorization", value);
-    }
     request.body(()).map_err(|cause| {
         let cause = super::address::UrlFault::Unreadable(cause.to_string().into());
         Why::Url { hop: 0, cause }

@@ -1,9 +1,11 @@
 //! What an answer says of how long it is good, by RFC 9111 for a cache that is shared.
 
-use std::time::{Duration, UNIX_EPOCH};
+use std::time::Duration;
 
 use http::{HeaderMap, HeaderName, header};
 use weir_events::timestamp::Timestamp;
+
+use crate::outbound::polite::date;
 
 /// The longest lifetime that is told apart.
 const LONGEST: u64 = 1 << 31;
@@ -89,12 +91,12 @@ pub(super) fn remaining(
     shared: bool,
     came: Timestamp,
 ) -> Option<Duration> {
-    let date = date(headers, &header::DATE);
+    let date = date_of(headers, &header::DATE);
     let s_maxage = control.s_maxage.filter(|_| shared);
     let lifetime = s_maxage.or(control.max_age).or_else(|| {
         headers.contains_key(header::EXPIRES).then(|| {
             // One that is no date has passed.
-            let expires = self::date(headers, &header::EXPIRES).unwrap_or(0);
+            let expires = date_of(headers, &header::EXPIRES).unwrap_or(0);
             expires.saturating_sub(date.unwrap_or_else(|| seconds(came)))
         })
     })?;
@@ -109,10 +111,9 @@ fn seconds(at: Timestamp) -> u64 {
 }
 
 /// A date, in seconds since 1970.
-fn date(headers: &HeaderMap, name: &HeaderName) -> Option<u64> {
-    let text = headers.get(name)?.to_str().ok()?;
-    let date = httpdate::parse_http_date(text.trim()).ok()?;
-    Some(date.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs())
+fn date_of(headers: &HeaderMap, name: &HeaderName) -> Option<u64> {
+    let date = date(headers.get(name)?.to_str().ok()?)?;
+    u64::try_from(date).ok()
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! Whether an answer is cached, for whom, and for how long.
 //!
 //! RFC 9111 for a shared cache, with these rulings on top: a page is shown for four cycles unless the
-//! outside says less (A8); it is everybody's only if it was read, whole, without credentials, and the
-//! outside neither calls it private nor sets a cookie (A6); what was sent somewhere is the sender's
+//! outside says less (A8); it is everybody's only if it was read, whole, and the outside neither
+//! calls it private nor sets a cookie (A6): credentials never go out with a request; what was sent somewhere is the sender's
 //! own, and only if the outside says for how long (A7); errors are never cached, nor what depends on
 //! more than is known (`Vary: *`). Nothing is asked again whether it has changed: what would have to
 //! be is not cached.
@@ -39,8 +39,6 @@ pub struct Answered<'a> {
     pub sets_cookie: bool,
     /// Whether the body was cut off.
     pub truncated: bool,
-    /// Whether credentials went out with the request.
-    pub authorized: bool,
     /// When it came.
     pub at: Timestamp,
 }
@@ -87,26 +85,14 @@ impl CycleTime {
     }
 }
 
-/// How an answer is cached.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Plan {
-    /// For how many cycles it may be shown, the one it came in among them.
-    pub ttl: u32,
-    /// Whether others may be shown it.
-    pub shared: bool,
-}
-
-impl Plan {
-    /// The same, of a page.
-    #[must_use]
-    pub const fn policy(self, key: Hash256) -> CachePolicy {
-        CachePolicy { ttl: self.ttl, key, shared: self.shared }
-    }
-}
-
-/// Whether an answer is cached, for whom, and for how long: at most for `ttl` cycles.
+/// Whether the answer of a page is cached, for whom, and for how long: at most for `ttl` cycles.
 #[must_use]
-pub fn plan(answered: &Answered<'_>, time: CycleTime, ttl: u32) -> Option<Plan> {
+pub fn plan(
+    key: Hash256,
+    answered: &Answered<'_>,
+    time: CycleTime,
+    ttl: u32,
+) -> Option<CachePolicy> {
     let read = match answered.interaction {
         ApiInteractionKind::RestGet => answered.method != HttpMethod::Post,
         ApiInteractionKind::RestPost => false,
@@ -128,7 +114,7 @@ pub fn plan(answered: &Answered<'_>, time: CycleTime, ttl: u32) -> Option<Plan> 
         return None;
     }
     let private = answered.sets_cookie || said.iter().any(|(_, control)| control.private);
-    let shared = read && !private && !answered.truncated && !answered.authorized;
+    let shared = read && !private && !answered.truncated;
     let left = said.iter().filter_map(|(headers, control)| {
         freshness::remaining(headers, control, shared, answered.at)
     });
@@ -137,7 +123,7 @@ pub fn plan(answered: &Answered<'_>, time: CycleTime, ttl: u32) -> Option<Plan> 
         None if read => ttl,
         None => 0,
     };
-    (ttl > 0).then_some(Plan { ttl, shared })
+    (ttl > 0).then_some(CachePolicy { ttl, key, shared })
 }
 
 /// Whether those who ask for the same at the same time may all be given one answer, also where nobody
@@ -146,7 +132,7 @@ pub fn plan(answered: &Answered<'_>, time: CycleTime, ttl: u32) -> Option<Plan> 
 pub fn is_shareable(answered: &Answered<'_>) -> bool {
     let read =
         answered.interaction == ApiInteractionKind::RestGet && answered.method != HttpMethod::Post;
-    let own = answered.sets_cookie || answered.truncated || answered.authorized;
+    let own = answered.sets_cookie || answered.truncated;
     let mut said = answered.said();
     read && !own
         && said.all(|(headers, control)| {
@@ -193,13 +179,16 @@ mod tests {
             redirects: &[],
             sets_cookie: false,
             truncated: false,
-            authorized: false,
             at: Timestamp::from_micros(1_795_824_000_000_000),
         }
     }
 
+    fn of(answered: &Answered<'_>) -> Option<CachePolicy> {
+        plan(Hash256::new([7; 32]), answered, HALF, TTL)
+    }
+
     fn planned(pairs: &[(&'static str, &'static str)]) -> Option<(u32, bool)> {
-        plan(&got(&headers(pairs)), HALF, TTL).map(|plan| (plan.ttl, plan.shared))
+        of(&got(&headers(pairs))).map(|plan| (plan.ttl, plan.shared))
     }
 
     #[test]
@@ -237,7 +226,7 @@ mod tests {
         let cached: Vec<u16> = (100..600)
             .filter(|status| {
                 let answered = Answered { status: *status, ..got(&headers) };
-                plan(&answered, HALF, TTL).is_some()
+                of(&answered).is_some()
             })
             .filter(|status| !matches!(status, 207..=299))
             .collect();
@@ -245,17 +234,16 @@ mod tests {
     }
 
     #[test]
-    fn what_was_cut_off_or_has_a_cookie_or_credentials_is_nobody_elses() {
+    fn what_was_cut_off_or_has_a_cookie_is_nobody_elses() {
         let headers = headers(&[("cache-control", "public, max-age=1000")]);
         for answered in [
             Answered { truncated: true, ..got(&headers) },
-            Answered { authorized: true, ..got(&headers) },
             Answered { sets_cookie: true, ..got(&headers) },
         ] {
-            assert!(!plan(&answered, HALF, TTL).unwrap().shared);
+            assert!(!of(&answered).unwrap().shared);
         }
         let head = Answered { method: HttpMethod::Head, ..got(&headers) };
-        assert!(plan(&head, HALF, TTL).unwrap().shared);
+        assert!(of(&head).unwrap().shared);
     }
 
     #[test]
@@ -263,7 +251,7 @@ mod tests {
         let post = |pairs: &[_], interaction| {
             let headers = headers(pairs);
             let answered = Answered { method: HttpMethod::Post, interaction, ..got(&headers) };
-            plan(&answered, HALF, TTL).map(|plan| (plan.ttl, plan.shared))
+            of(&answered).map(|plan| (plan.ttl, plan.shared))
         };
         let (rest, fresh) = (ApiInteractionKind::RestPost, ("cache-control", "max-age=384"));
         assert_eq!(post(&[fresh], rest), Some((2, false)));
@@ -289,7 +277,6 @@ mod tests {
         }
         for answered in [
             Answered { truncated: true, ..got(&plain) },
-            Answered { authorized: true, ..got(&plain) },
             Answered { sets_cookie: true, ..got(&plain) },
             Answered { interaction: ApiInteractionKind::RestPost, ..got(&plain) },
         ] {
@@ -311,7 +298,7 @@ mod tests {
             let permanent = |pairs| (StatusCode::MOVED_PERMANENTLY, headers(pairs));
             let redirects = [permanent(&[]), permanent(pairs)];
             let answered = Answered { redirects: &redirects, ..got(&page) };
-            let planned = plan(&answered, HALF, TTL).map(|plan| (plan.ttl, plan.shared));
+            let planned = of(&answered).map(|plan| (plan.ttl, plan.shared));
             assert_eq!(planned, wanted, "{pairs:?}");
         }
         for (status, pairs, wanted) in [
@@ -322,7 +309,7 @@ mod tests {
         ] {
             let redirects = [(StatusCode::from_u16(status).unwrap(), headers(pairs))];
             let answered = Answered { redirects: &redirects, ..got(&page) };
-            let planned = plan(&answered, HALF, TTL).map(|plan| plan.ttl);
+            let planned = of(&answered).map(|plan| plan.ttl);
             assert_eq!(planned, wanted, "{status}");
         }
     }
@@ -331,7 +318,7 @@ mod tests {
     fn what_it_varies_on_is_anything_where_it_cannot_be_read() {
         let mut odd = HeaderMap::new();
         odd.insert("vary", HeaderValue::from_bytes(b"\xff").unwrap());
-        assert_eq!(plan(&got(&odd), HALF, TTL), None);
+        assert_eq!(of(&got(&odd)), None);
     }
 
     proptest! {

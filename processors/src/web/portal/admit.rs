@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use weir_aggregates::{
     mint::{self, Account},
-    web::gateway::{Admission, BackOff, Command, Gateway, Hit, MAX_BACK_OFF, Refusal},
+    web::gateway::{Admission, BackOff, Command, Gateway, Given, MAX_BACK_OFF, Refusal},
 };
 use weir_events::{
     mint::stream as account_stream,
@@ -14,6 +14,7 @@ use weir_events::{
         request::{
             AgentId, ApiInteractionKind, Hash256, PortalError, PortalRequest, PortalResponse,
         },
+        transfer,
     },
 };
 use weir_log::idempotency::CommandKey;
@@ -76,7 +77,7 @@ impl Portal {
         let admission = Box::new(Admission { carried, ..admission });
         let reserve = mint::Command::Reserve {
             account: agent.to_string(),
-            transfer: admission.transfer.to_string(),
+            transfer: transfer(&request).to_string(),
             amount: admission.worst().spark,
             tax: self.parts().settings.tax,
         };
@@ -184,8 +185,8 @@ pub(super) fn unpaid(refusal: &mint::Refusal) -> PortalError {
 }
 
 /// What the cache has, as the machine wants it.
-pub(super) fn hit_of(cached: &Cached) -> Hit {
-    Hit {
+pub(super) fn given(cached: &Cached) -> Given {
+    Given {
         variant: cached.variant,
         status: cached.status,
         content_type: cached.content_type.clone(),

@@ -86,6 +86,7 @@ impl Portal {
             error: internal(given_up),
             left: started(),
             hosts: Vec::new(),
+            redirects: Vec::new(),
         })
     }
 

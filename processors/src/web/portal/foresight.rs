@@ -19,7 +19,7 @@ use weir_events::{
 use super::{
     Portal,
     admit::unpaid,
-    gateway::{internal, of_door},
+    gateway::{PortalGateway as _, internal, of_door},
     read::interaction,
 };
 use crate::{
@@ -127,7 +127,7 @@ impl Portal {
     /// # Errors
     /// Where the address is none that a request may have, or the log is not there.
     pub async fn foresee(&self, question: &Question) -> Result<Foresight, PortalError> {
-        let check = self.rules().explain(&question.url)?;
+        let check = self.check_domain(&question.url)?;
         let url = WebUrl::parse(&check.url);
         let url = url.map_err(|fault| PortalError::InvalidUrl(fault.to_string()))?;
         let moment = self.now().await?;

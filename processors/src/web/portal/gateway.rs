@@ -3,7 +3,7 @@
 use tracing::warn;
 use weir_aggregates::web::gateway::Gateway;
 use weir_events::web::{
-    agent_stream,
+    Event, agent_stream,
     request::{
         AccessLevel, AgentId, ErrorClass, PortalError, PortalReport, PortalRequest, PortalResponse,
         Refused, quota,
@@ -12,7 +12,12 @@ use weir_events::web::{
 };
 
 use super::{Portal, Stop};
-use crate::{caller::Caller, chain::chain, web::rules::Check};
+use crate::{
+    caller::Caller,
+    chain::chain,
+    door::{Executed, IdempotencyKey},
+    web::rules::{Check, UpdateFault},
+};
 
 /// The web gateway.
 pub trait PortalGateway: Send + Sync {
@@ -46,7 +51,8 @@ pub trait PortalGateway: Send + Sync {
         &self,
         rule: DomainRule,
         caller: &Caller,
-    ) -> impl Future<Output = Result<(), PortalError>> + Send;
+        key: Option<IdempotencyKey>,
+    ) -> impl Future<Output = Result<Executed<Event>, UpdateFault>> + Send;
 
     /// What agents may do now.
     fn access_level(&self) -> impl Future<Output = Result<AccessLevel, PortalError>> + Send;
@@ -94,8 +100,9 @@ impl PortalGateway for Portal {
         &self,
         rule: DomainRule,
         caller: &Caller,
-    ) -> Result<(), PortalError> {
-        self.parts().rules.update(rule, caller).await
+        key: Option<IdempotencyKey>,
+    ) -> Result<Executed<Event>, UpdateFault> {
+        self.parts().rules.update(rule, caller, key).await
     }
 
     async fn access_level(&self) -> Result<AccessLevel, PortalError> {

@@ -10,7 +10,13 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header::CONTE
 use serde_json::json;
 use weir_events::{
     timestamp::Timestamp,
-    web::request::{AgentId, ApiInteractionKind, ErrorClass, HttpMethod, PortalError},
+    web::{
+        WebRedirect,
+        request::{
+            AgentId, ApiInteractionKind, CachePolicy, ErrorClass, Hash256, HttpMethod, PortalError,
+        },
+        rule::Action,
+    },
 };
 
 use super::{Portal, admit::Submission, rendering::Renderings};
@@ -24,7 +30,10 @@ use crate::{
         places::{Place, Seat},
         snapshot::{Ended, Frame, Snapshot, SnapshotAsk},
     },
-    web::pages::{self, Answered, CycleTime, Plan},
+    web::{
+        pages::{self, Answered, CycleTime},
+        rules::{Rules, Verdict},
+    },
 };
 
 /// A page, decoded, with its code still in it.
@@ -36,8 +45,11 @@ pub(super) struct Page {
     pub(super) hosts: Vec<String>,
     /// The origins that redirects led to, in order.
     pub(super) redirected: Vec<String>,
+    /// What became of the redirects, in order.
+    pub(super) redirects: Vec<WebRedirect>,
     headers: HeaderMap,
-    redirects: Vec<(StatusCode, HeaderMap)>,
+    /// What the redirects said, in order.
+    on_the_way: Vec<(StatusCode, HeaderMap)>,
     sets_cookie: bool,
     truncated: bool,
     at: Timestamp,
@@ -54,11 +66,13 @@ pub(super) struct Trouble {
     /// Whether anything left.
     pub(super) left: bool,
     pub(super) hosts: Vec<String>,
+    /// What became of the redirects, in order.
+    pub(super) redirects: Vec<WebRedirect>,
 }
 
 impl Trouble {
     pub(super) const fn nothing_left(error: PortalError) -> Self {
-        Self { error, left: false, hosts: Vec::new() }
+        Self { error, left: false, hosts: Vec::new(), redirects: Vec::new() }
     }
 }
 
@@ -73,14 +87,14 @@ impl Page {
         drop(self.place.lock().unwrap_or_else(PoisonError::into_inner).take());
     }
 
-    /// How long others, or the one who asked, may be shown it.
+    /// How long others, or the one who asked, may be shown it, as the page of a key.
     pub(super) fn plan(
         &self,
-        method: HttpMethod,
-        interaction: ApiInteractionKind,
+        key: Hash256,
+        (method, interaction): (HttpMethod, ApiInteractionKind),
         (time, ttl): (CycleTime, u32),
-    ) -> Option<Plan> {
-        pages::plan(&self.answered(method, interaction), time, ttl)
+    ) -> Option<CachePolicy> {
+        pages::plan(key, &self.answered(method, interaction), time, ttl)
     }
 
     fn answered(&self, method: HttpMethod, interaction: ApiInteractionKind) -> Answered<'_> {
@@ -89,24 +103,65 @@ impl Page {
             interaction,
             status: self.status,
             headers: &self.headers,
-            redirects: &self.redirects,
+            redirects: &self.on_the_way,
             sets_cookie: self.sets_cookie,
             truncated: self.truncated,
-            authorized: false,
             at: self.at,
         }
     }
 }
 
-/// The rules, and what a human has said of the first address.
-struct Judge<J> {
-    rules: J,
+/// The rules, and what a human has said of the first address. Remembers what was said of redirects.
+struct Judge {
+    rules: Rules,
     approved: bool,
+    redirects: Mutex<Vec<WebRedirect>>,
 }
 
-impl<J: HopJudge> HopJudge for Judge<J> {
+impl HopJudge for Judge {
     fn judge(&self, hop: &Hop<'_>) -> Result<Pass, HopRefusal> {
-        if self.approved && hop.number == 0 { Ok(Pass::ThisPort) } else { self.rules.judge(hop) }
+        if self.approved && hop.number == 0 {
+            return Ok(Pass::ThisPort);
+        }
+        let Verdict { action, rule, reason, .. } = self.rules.judge(hop.url);
+        if hop.number > 0 {
+            let (url, reason) = (hop.url.shown(), reason.clone());
+            let mut redirects = self.redirects.lock().unwrap_or_else(PoisonError::into_inner);
+            redirects.push(WebRedirect { url, action, rule, reason });
+        }
+        match action {
+            // Its port was judged with it.
+            Action::Allow => Ok(Pass::ThisPort),
+            Action::Block => Err(HopRefusal { reason: reason.into() }),
+        }
+    }
+}
+
+impl Judge {
+    fn new(rules: &Rules, approved: bool) -> Self {
+        Self { rules: rules.clone(), approved, redirects: Mutex::default() }
+    }
+
+    /// The redirects, each with the last word on it.
+    fn redirects(self, why: Option<&Why>) -> Vec<WebRedirect> {
+        let mut all = self.redirects.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let Some((why, (_, reason))) = why.and_then(|why| Some((why, why.forbids()?))) else {
+            return all;
+        };
+        let action = Action::Block;
+        match why {
+            // What rules let through, its address does not.
+            Why::Port { hop, .. } | Why::Inside { hop, .. } => {
+                if let Some(one) = hop.checked_sub(1).and_then(|nth| all.get_mut(nth)) {
+                    *one = WebRedirect { url: one.url.clone(), action, rule: None, reason };
+                }
+            }
+            Why::Downgrade { to, .. } | Why::CrossOrigin { to, .. } => {
+                all.push(WebRedirect { url: to.to_string(), action, rule: None, reason });
+            }
+            _ => {}
+        }
+        all
     }
 }
 
@@ -118,7 +173,7 @@ impl Portal {
         terms: Terms,
     ) -> Result<Page, Trouble> {
         let egress = &self.parts().egress;
-        let judge = Judge { rules: self.parts().rules.hops(), approved: submission.approved };
+        let judge = Judge::new(&self.parts().rules, submission.approved);
         let agent = *submission.asked.agent.as_bytes();
         let max_bytes = self.parts().settings.max_page_bytes;
         let request = &submission.request;
@@ -130,11 +185,12 @@ impl Portal {
                 Trouble::nothing_left(PortalError::InvalidRequest(words))
             })?;
             let url = submission.url.as_str().to_owned();
-            let ask = SnapshotAsk { agent, url, text, authorization: None, max_bytes, terms };
+            let ask = SnapshotAsk { agent, url, text, max_bytes, terms };
             let heard = egress.snapshot(ask, &judge).await;
-            return heard
-                .map(|heard| snapped(heard, self.parts().door.now()))
-                .map_err(Self::trouble);
+            return match heard {
+                Ok(heard) => Ok(snapped(heard, self.parts().door.now())),
+                Err(fault) => Err(Self::trouble(fault, judge)),
+            };
         }
         let ask = PageAsk {
             agent,
@@ -145,28 +201,33 @@ impl Portal {
             },
             url: submission.url.as_str().to_owned(),
             headers: headers(submission).map_err(Trouble::nothing_left)?,
-            authorization: None,
             body,
             max_decoded_bytes: max_bytes,
             terms,
         };
-        let fetched = egress.fetch(ask, &judge).await;
-        fetched.map(|read| page(read, self.parts().door.now())).map_err(Self::trouble)
+        match egress.fetch(ask, &judge).await {
+            Ok(read) => {
+                let page = page(read, self.parts().door.now());
+                Ok(Page { redirects: judge.redirects(None), ..page })
+            }
+            Err(fault) => Err(Self::trouble(fault, judge)),
+        }
     }
 
-    fn trouble(fault: EgressFault) -> Trouble {
+    fn trouble(fault: EgressFault, judge: Judge) -> Trouble {
         let EgressFault { why, contacted, asked, .. } = fault;
+        let redirects = judge.redirects(Some(&why));
         let hosts: Vec<String> = contacted.into_iter().map(String::from).collect();
         let error = Self::error(why);
         // A name that cannot be resolved is a failure like another (ruling A16). What was refused before
         // a packet left costs nothing, nor does what never got past the queue here.
         let tried = asked && matches!(error.class(), ErrorClass::Internal);
-        Trouble { left: tried || !hosts.is_empty(), error, hosts }
+        Trouble { left: tried || !hosts.is_empty(), error, hosts, redirects }
     }
 
     /// Whether an address may be left for, as far as no packet tells.
     pub(super) fn reachable(&self, url: &WebUrl, approved: bool) -> Result<(), PortalError> {
-        let judge = Judge { rules: self.parts().rules.hops(), approved };
+        let judge = Judge::new(&self.parts().rules, approved);
         self.parts().egress.check(url, &judge).map_err(Self::error)
     }
 
@@ -195,17 +256,13 @@ impl Portal {
 
     /// What an agent is told. No message tells what a name resolves to.
     fn error(why: Why) -> PortalError {
+        if let Some((domain, reason)) = why.forbids() {
+            return PortalError::DomainBlocked { domain: domain.to_owned(), reason };
+        }
         let reason = why.to_string();
         match why {
             Why::Ask(_) => PortalError::InvalidRequest(reason),
             Why::Url { hop: 0, .. } => PortalError::InvalidUrl(reason),
-            Why::Refused { host, .. }
-            | Why::Port { host, .. }
-            | Why::Inside { host, .. }
-            | Why::Downgrade { host }
-            | Why::CrossOrigin { host } => {
-                PortalError::DomainBlocked { domain: host.into(), reason }
-            }
             Why::Redirects { max } => {
                 PortalError::TooManyRedirects(u32::try_from(max).unwrap_or(u32::MAX))
             }
@@ -214,14 +271,7 @@ impl Portal {
             Why::Busy | Why::BackingOff { .. } => {
                 PortalError::FetchFailed(format!("{reason}; ask again later, with a new id"))
             }
-            Why::Url { .. }
-            | Why::Location { .. }
-            | Why::Unresolved { .. }
-            | Why::Astray { .. }
-            | Why::Broken { .. }
-            | Why::Undecodable { .. }
-            | Why::Partial { .. }
-            | Why::NotWebsocket { .. } => PortalError::FetchFailed(chain(&why)),
+            why => PortalError::FetchFailed(chain(&why)),
         }
     }
 
@@ -258,8 +308,9 @@ fn page(page: ask::Page, at: Timestamp) -> Page {
         content_type: page.content_type().map(str::to_owned),
         redirected: origins(page.hops.get(1..).unwrap_or_default()),
         hosts: page.contacted.into_iter().map(String::from).collect(),
+        redirects: Vec::new(),
         headers: page.headers,
-        redirects: page.redirects,
+        on_the_way: page.redirects,
         sets_cookie: page.sets_cookie,
         truncated: page.truncated,
         at,
@@ -303,12 +354,47 @@ fn snapped(snapshot: Snapshot, at: Timestamp) -> Page {
         body: Bytes::from(body),
         hosts: vec![snapshot.host.into()],
         redirected: Vec::new(),
-        headers: HeaderMap::from_iter([(CONTENT_TYPE, json)]),
         redirects: Vec::new(),
+        headers: HeaderMap::from_iter([(CONTENT_TYPE, json)]),
+        on_the_way: Vec::new(),
         sets_cookie: false,
         truncated: false,
         at,
         renderings: Renderings::default(),
         place: Mutex::default(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What an agent was told once named the host, and then named it again.
+    #[test]
+    fn what_is_forbidden_is_said_of_a_host_that_is_named_once() {
+        let (host, to) = (|| Box::from("a.example"), || Box::from("http://b.example/"));
+        for (why, words) in [
+            (Why::Refused { hop: 0, host: host(), reason: "code".into() }, "code"),
+            (Why::Refused { hop: 2, host: host(), reason: "code".into() }, "code (redirect 2)"),
+            (
+                Why::Port { hop: 0, host: host(), port: 22 },
+                "port 22 is not reached unless a rule names it",
+            ),
+            (
+                Why::Inside { hop: 1, host: host() },
+                "it does not stand in the world outside (redirect 1)",
+            ),
+            (Why::Downgrade { host: host(), to: to() }, "it redirects from https to http"),
+            (
+                Why::CrossOrigin { host: host(), to: to() },
+                "it redirects a POST with its body to another origin",
+            ),
+        ] {
+            let told = Portal::error(why);
+            assert_eq!(told.to_string(), format!("`a.example` is blocked: {words}"));
+            assert_eq!(told.code(), 0x0702);
+        }
+        let told = Portal::error(Why::Timeout { ms: 9 });
+        assert_eq!(told, PortalError::Timeout(9));
     }
 }

@@ -13,7 +13,7 @@ use weir_events::web::{
 
 use super::{
     Portal, Stop,
-    admit::{Submission, hit_of},
+    admit::{Submission, given},
     fetch::Wanted,
     gateway::{internal, of_door},
 };
@@ -99,13 +99,12 @@ impl Portal {
             interaction,
             filter,
             key,
-            transfer: Hash256::of(&[request.id.as_bytes(), b"cost"]),
             epoch: moment.epoch,
             requests_per_tick: parts.settings.requests_per_tick,
             carried: BackOff::default(),
             ban,
             approval,
-            hit: hit.as_deref().map(hit_of),
+            hit: hit.as_deref().map(given),
         };
         let submission = Submission {
             request_hash: *blake3::hash(&canonical).as_bytes(),
@@ -143,10 +142,7 @@ impl Portal {
         filter: &ContentFilter,
     ) -> Option<PortalError> {
         let rules = &self.parts().rules;
-        let verdict = match rules.judge(url) {
-            Ok(verdict) => verdict,
-            Err(error) => return Some(error),
-        };
+        let verdict = rules.judge(url);
         if verdict.action == Action::Block {
             let (domain, reason) = (url.host().to_owned(), verdict.reason);
             return Some(PortalError::DomainBlocked { domain, reason });

@@ -11,10 +11,7 @@ use weir_aggregates::{
 use weir_events::{
     mint::stream as account_stream,
     timestamp::Timestamp,
-    web::{
-        agent_stream,
-        request::{Hash256, PortalError},
-    },
+    web::{agent_stream, request::PortalError, transfer},
 };
 use weir_projections::web::request_log::{self, Unsettled};
 
@@ -120,10 +117,11 @@ impl Portal {
             error: PortalError::FetchFailed(words.to_owned()),
             left: true,
             hosts: Vec::new(),
+            redirects: Vec::new(),
         };
         let pay = mint::Command::Settle {
             account: agent.to_string(),
-            transfer: Hash256::of(&[request.as_bytes(), b"cost"]).to_string(),
+            transfer: transfer(&request).to_string(),
             amount: failure.cost().spark,
             tax,
         };

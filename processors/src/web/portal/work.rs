@@ -6,20 +6,19 @@ use bytes::Bytes;
 use tokio::time::Instant;
 use weir_aggregates::{
     mint::{self, Account},
-    web::gateway::{Answer, BackOff, Command, Failure, Gateway, Refusal},
+    web::gateway::{Answer, BackOff, Command, Failure, Gateway, Given, Refusal},
 };
 use weir_events::{
     mint::stream as account_stream,
     web::{
-        Asked, Event, WebCacheStored, WebRequestCompleted, WebRequestSubmitted, agent_stream,
-        cache_stream,
-        request::{Hash256, PortalError},
+        Asked, Event, WebCacheStored, WebRedirect, WebRequestCompleted, WebRequestSubmitted,
+        agent_stream, cache_stream, request::PortalError, transfer,
     },
 };
 
 use super::{
     Portal,
-    admit::Submission,
+    admit::{Submission, given},
     gateway::{internal, of_door},
     outside::{Page, Trouble},
     record::{Recorded, settlement_key},
@@ -60,16 +59,17 @@ impl Portal {
         let fetched = self.fetched(&submission, Terms { seat, until: Some(until) }).await;
         let Asked { agent, request, .. } = submission.asked;
         let mine = fetched.by == (agent, request);
-        let failure = |error, left: bool, hosts: &[String]| {
+        let failure = |error, left: bool, hosts: &[String], redirects: &[WebRedirect]| {
             // Where the outcome is shared, nothing left for this one.
-            let hosts = if mine { hosts.to_vec() } else { Vec::new() };
-            Failure { request, error, left: left && mine, hosts }
+            let (hosts, redirects) = own(mine, hosts, redirects);
+            Failure { request, error, left: left && mine, hosts, redirects }
         };
         let page = match fetched.outcome {
             Ok(page) => page,
             Err(trouble) => {
-                let Trouble { error, left, hosts } = &*trouble;
-                return self.failed(&submission, failure(error.clone(), *left, hosts)).await;
+                let Trouble { error, left, hosts, redirects } = &*trouble;
+                let failure = failure(error.clone(), *left, hosts, redirects);
+                return self.failed(&submission, failure).await;
             }
         };
         let rendered = self.rendered(&submission, &page, until).await;
@@ -81,7 +81,10 @@ impl Portal {
                 let rendered = Rendered { page, rendering, made, mine };
                 self.answered(&submission, &submitted, rendered).await
             }
-            Err(error) => self.failed(&submission, failure(error, true, &page.hosts)).await,
+            Err(error) => {
+                let failure = failure(error, true, &page.hosts, &page.redirects);
+                self.failed(&submission, failure).await
+            }
         };
         if let Some(wanted) = submission.wanted.as_ref().filter(|_| mine) {
             self.inner.at_hand.forget(wanted);
@@ -104,14 +107,10 @@ impl Portal {
     ) -> Ended {
         let answer = Answer {
             request: submission.asked.request,
-            status: cached.status,
-            content_type: cached.content_type.clone(),
-            content: cached.content,
-            content_size: u64::try_from(cached.body.len()).unwrap_or(u64::MAX),
+            given: given(cached),
             cached: true,
-            variant: submission.variant,
-            filtered: cached.filtered.clone(),
             hosts: Vec::new(),
+            redirects: Vec::new(),
             tick: self.parts().nexus.now().await.map_err(of_door)?.tick,
             carried: BackOff::default(),
         };
@@ -135,38 +134,45 @@ impl Portal {
         let asks_for_a_pause = mine && matches!(page.status, 429 | 503);
         let carried =
             if asks_for_a_pause { self.carried(&agent, cycle).await? } else { BackOff::default() };
-        let answer = Answer {
-            request,
+        let (hosts, redirects) = own(mine, &page.hosts, &page.redirects);
+        let given = Given {
+            variant: submission.variant,
             status: page.status,
             content_type: content_type.clone(),
             content,
             content_size: u64::try_from(bytes.len()).unwrap_or(u64::MAX),
-            cached: !mine,
-            variant: submission.variant,
             filtered: filtered.clone(),
-            hosts: if mine { page.hosts.clone() } else { Vec::new() },
+        };
+        let content_size = given.content_size;
+        let answer = Answer {
+            request,
+            given,
+            cached: !mine,
+            hosts,
+            redirects,
             tick: self.parts().nexus.now().await.map_err(of_door)?.tick,
             carried,
         };
         let cost = answer.cost(submitted);
-        let plan = page.plan(method, submission.interaction, self.keeping().await?);
+        let kind = (method, submission.interaction);
+        let policy = page.plan(submission.key, kind, self.keeping().await?);
         // Of those who wait for one page, one stores it.
-        let stored = plan.filter(|_| made.claim()).map(|plan| WebCacheStored {
-            key: submission.key,
+        let stored = policy.filter(|_| made.claim()).map(|policy| WebCacheStored {
+            key: policy.key,
             variant: submission.variant,
             // What a human let one agent see is that agent's (A29).
-            owner: (!plan.shared || submission.approved).then_some(agent),
+            owner: (!policy.shared || submission.approved).then_some(agent),
             url: submission.url.as_str().to_owned(),
             method,
             status: page.status,
             content_type,
             content,
-            content_size: answer.content_size,
+            content_size,
             filtered,
             title,
             request,
             cycle,
-            ttl: plan.ttl,
+            ttl: policy.ttl,
             redirected: page.redirected.clone(),
         });
         let facts: Vec<Event> = stored.clone().map(Event::from).into_iter().collect();
@@ -201,7 +207,7 @@ impl Portal {
         let cached = cache_stream(&submission.key).map_err(internal)?;
         let pay = mint::Command::Settle {
             account: agent.to_string(),
-            transfer: Hash256::of(&[request.as_bytes(), b"cost"]).to_string(),
+            transfer: transfer(&request).to_string(),
             amount: spark,
             tax: self.parts().settings.tax,
         };
@@ -230,6 +236,11 @@ impl Portal {
             Paired::SecondRefused(refusal) => Err(internal(refusal)),
         }
     }
+}
+
+/// What was seen on the way, where it was seen for this very request.
+fn own(mine: bool, hosts: &[String], redirects: &[WebRedirect]) -> (Vec<String>, Vec<WebRedirect>) {
+    if mine { (hosts.to_vec(), redirects.to_vec()) } else { (Vec::new(), Vec::new()) }
 }
 
 fn settled_otherwise() -> PortalError {

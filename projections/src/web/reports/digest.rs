@@ -1,10 +1,11 @@
 //! SHA-256 of what is known of a request, or of a page that is cached: every field in turn, numbers as
 //! eight bytes, the first the highest, texts and binaries after their length, what may be missing
-//! after a 0 or a 1. Nothing of it is a time of day, nor a place in the log.
+//! after a 0 or a 1; redirects, and the approval of a hit, only where there are any. Nothing of it is a
+//! time of day, nor a place in the log.
 
 use sha2::{Digest as _, Sha256};
 use weir_events::web::{
-    Asked, WebCacheStored, WebRequestBlocked, WebRequestCompleted, WebRequestFailed,
+    Asked, WebCacheStored, WebRedirect, WebRequestBlocked, WebRequestCompleted, WebRequestFailed,
     WebRequestSubmitted,
     content::FilterReport,
     request::{ApiInteractionKind, Cost},
@@ -66,6 +67,16 @@ impl Canon {
         }
     }
 
+    /// Nothing, where there are none: what was made before there were any stays what it was.
+    fn redirects(&mut self, redirects: &[WebRedirect]) {
+        for it in redirects {
+            self.text(&it.url);
+            self.text(it.action.as_str());
+            self.if_any(it.rule.as_deref().map(str::as_bytes));
+            self.text(&it.reason);
+        }
+    }
+
     fn filtered(&mut self, report: &FilterReport) {
         self.number(u64::from(report.code_blocks_removed));
         self.number(report.bytes_stripped);
@@ -105,6 +116,10 @@ pub(super) fn completed(it: &WebRequestCompleted) -> Digest {
     canon.cost(it.cost, it.tax);
     canon.filtered(&it.filtered);
     canon.texts(&it.hosts);
+    canon.redirects(&it.redirects);
+    if let Some(approval) = &it.approval {
+        canon.bytes(approval.as_bytes());
+    }
     canon.end()
 }
 
@@ -116,6 +131,7 @@ pub(super) fn blocked(it: &WebRequestBlocked) -> Digest {
     canon.if_any(it.domain.as_deref().map(str::as_bytes));
     canon.cost(it.cost, it.tax);
     canon.texts(&it.hosts);
+    canon.redirects(&it.redirects);
     canon.end()
 }
 
@@ -126,6 +142,7 @@ pub(super) fn failed(it: &WebRequestFailed) -> Digest {
     canon.text(&it.reason);
     canon.cost(it.cost, it.tax);
     canon.texts(&it.hosts);
+    canon.redirects(&it.redirects);
     canon.end()
 }
 

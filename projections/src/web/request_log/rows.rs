@@ -5,6 +5,7 @@ use weir_events::{
     position::Position,
     timestamp::Timestamp,
     web::{
+        WebRedirect,
         content::FilterReport,
         request::{AgentId, ApiInteractionKind, Cost, Hash256, HttpMethod},
     },
@@ -92,6 +93,10 @@ pub struct RequestRow {
     pub created_at: u64,
     /// The hosts that were contacted, in order.
     pub hosts: Vec<String>,
+    /// The addresses that redirects led to, in order.
+    pub redirects: Vec<WebRedirect>,
+    /// What a human was asked and has allowed.
+    pub approval: Option<Hash256>,
     /// The host that was refused.
     pub domain: Option<String>,
     /// Why it was not answered.
@@ -147,7 +152,7 @@ pub struct Filter {
 const COLUMNS: &str = "SELECT id, agent, url, host, method, purpose, state, status_code, \
     content_size, cached, tick_cost, spark_cost, tax, cycle, created_at, hosts, domain, error_code, \
     error, error_reason, content, content_type, filter_report, interaction, strips_code, epoch, \
-    position, settled, recorded_at FROM portal.request_log WHERE ";
+    position, settled, recorded_at, redirects, approval FROM portal.request_log WHERE ";
 
 /// The newest requests that began before a position, newest first. The last row's position is the
 /// cursor of the next page.
@@ -248,6 +253,8 @@ fn from_row(row: &PgRow) -> Result<RequestRow, sqlx::Error> {
     let packed: Option<&[u8]> = row.try_get("filter_report")?;
     let epoch: Option<i64> = row.try_get("epoch")?;
     let settled: Option<i64> = row.try_get("settled")?;
+    let redirects: Option<&[u8]> = row.try_get("redirects")?;
+    let redirects = redirects.map(|_| unpacked(row, "redirects", "WebRedirects")).transpose()?;
     Ok(RequestRow {
         id: hash(row, "id")?,
         agent: agent(row, "agent")?,
@@ -264,6 +271,8 @@ fn from_row(row: &PgRow) -> Result<RequestRow, sqlx::Error> {
         cycle: unsigned(row, "cycle")?,
         created_at: unsigned(row, "created_at")?,
         hosts: row.try_get("hosts")?,
+        redirects: redirects.unwrap_or_default(),
+        approval: hash_if_any(row, "approval")?,
         domain: row.try_get("domain")?,
         error: error(row)?,
         content: hash_if_any(row, "content")?,

@@ -118,7 +118,13 @@ async fn an_epoch_allows_and_charges_what_the_contract_says() {
     // An exhausted agent is refused even what is cached.
     let answer = agent.get("sixth hit", &at("/a"), now).await;
     assert_eq!(code(&answer), refused(429, "portal_quota"));
-    assert_eq!(events(admin, "QuotaExhausted").await.len(), 1);
+    // That it is used up is said once, each refusal every time (ruling A12).
+    let exceeded = async || {
+        let blocked = events(admin, "WebRequestBlocked").await.into_iter();
+        let blocked = blocked.filter(|event| event["payload"]["error"] == "QuotaExceeded");
+        (events(admin, "QuotaExhausted").await.len(), blocked.count())
+    };
+    assert_eq!(exceeded().await, (1, 2));
     let left = admin.get(&format!("/api/web/access?agent={}", agent.id)).await.expect(200).json();
     assert_eq!((&left["remaining"], &left["quota"]), (&json!(0), &json!(5)));
 
@@ -135,6 +141,7 @@ async fn an_epoch_allows_and_charges_what_the_contract_says() {
     agent.get("seventh", &at("/e"), now).await.has(200);
     let now = tick(admin, 1).await;
     assert_eq!(code(&agent.get("eighth", &at("/f"), now).await), refused(429, "portal_quota"));
+    assert_eq!(exceeded().await, (1, 3), "a wider quota is used up in the same cycle");
 
     // A new cycle has new ones.
     let now = tick(admin, 100).await;
@@ -476,6 +483,27 @@ async fn a_redirect_is_judged_like_an_address() {
         assert_eq!(agent.account(admin).await, (before - 2, 0), "{path}: it left, so it costs");
     }
     assert_eq!(outside.asked("/loop"), 3, "two redirects are followed");
+    // Where each led is on record, and what was said of it (ruling A32).
+    let head = admin.get("/api/nexus").await.position();
+    let redirects = async |seed: &str| {
+        let id = agent.asks(seed, "", 0).id;
+        let path = format!("/api/web/requests/{id}?min_position={head}");
+        let shown = admin.get(&path).await.expect(200).json();
+        let all = shown["redirects"].as_array().expect("redirects").clone();
+        all.into_iter().map(|it| json!([it["url"], it["action"], it["rule"]])).collect::<Vec<_>>()
+    };
+    assert_eq!(redirects("near").await, [json!([at("/there"), "allow", null])]);
+    assert_eq!(
+        redirects("/blocked").await,
+        [json!(["https://github.com/", "block", "github.com"])]
+    );
+    let inside = "http://169.254.169.254/latest/meta-data/";
+    assert_eq!(redirects("/inside").await, [json!([inside, "block", null])]);
+    let looped = json!([at("/loop"), "allow", null]);
+    assert_eq!(redirects("/loop").await, [looped.clone(), looped]);
+    let blocked = agent.get("/blocked", &at("/blocked"), now).await.json();
+    let words = blocked["detail"].as_str().expect("words");
+    assert_eq!(words.matches("github.com").count(), 1, "{words}");
     // What is refused before anything leaves costs nothing.
     let before = agent.account(admin).await;
     for (seed, url) in [
@@ -568,10 +596,11 @@ async fn a_human_lets_a_blocked_request_through_for_a_time_and_nothing_else() {
     assert_eq!(code(&agent.send(purpose).await), refused(403, "portal_domain_blocked"));
     let bob = Agent::with_spark(admin, "bob", 100).await;
     assert_eq!(code(&bob.get("bob", &url, now).await), refused(403, "portal_domain_blocked"));
-    // Nobody asks without an end: somebody has to answer first.
+    // Nobody asks without an end, at however many instances: somebody has to answer first.
+    let two = place.start(Part::Api).await;
     let floods = (0..40).map(|n| {
         let other = signed(&format!("flood {n}"), &format!("{url}/{n}"));
-        let client = agent.client.clone();
+        let client = if n % 2 == 0 { agent.client.clone() } else { agent.client.at(&two.url) };
         async move { client.post("/api/web/approvals", &other).await.status }
     });
     let statuses = futures_util::future::join_all(floods).await;
@@ -583,5 +612,6 @@ async fn a_human_lets_a_blocked_request_through_for_a_time_and_nothing_else() {
     // What is no approval is not answered.
     let refusal = admin.post("/api/web/approvals/00/answer", &allow).await;
     assert_eq!(code(&refusal), refused(404, "no_such_approval"));
+    two.stop().await;
     weir.stop().await;
 }

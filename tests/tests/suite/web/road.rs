@@ -381,6 +381,13 @@ async fn what_a_human_let_one_agent_see_stays_with_that_agent() {
     ann.get("hers", &url, now).await.has(200);
     let again = ann.get("again", &url, now).await.expect(200).json();
     assert_eq!((&again["cached"], road.outside.n_asked()), (&json!(true), 1));
+    // It is on record by whose leave both were let through.
+    let head = road.admin().get("/api/nexus").await.position();
+    let shown = format!("/api/web/requests?agent={}&min_position={head}", ann.id);
+    let shown = road.admin().get(&shown).await.expect(200).json();
+    let by = shown["requests"].as_array().expect("requests").iter();
+    let by: Vec<_> = by.map(|request| (&request["cached"], &request["approval"])).collect();
+    assert_eq!(by, [(&json!(true), &json!(approval)), (&json!(false), &json!(approval))]);
     // Once the host is open to all, bob fetches for himself, and for all.
     road.rule("127.0.0.1", "allow").await;
     let bobs = bob.get("his", &url, now).await.expect(200).json();
@@ -390,6 +397,34 @@ async fn what_a_human_let_one_agent_see_stays_with_that_agent() {
     let inside = serde_json::to_value(inside).expect("JSON");
     let answer = ann.client.post("/api/web/approvals", &inside).await;
     assert_eq!(code(&answer), refused(403, "portal_domain_blocked"));
+    road.weir.stop().await;
+}
+
+/// Ruling A33; and a page is found by what it is called.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_page_is_called_what_it_calls_itself_and_a_warning_is_on_record_without_any_code() {
+    let road = Road::start("").await;
+    let ann = road.agent("ann").await;
+    let page = "<title>How weirs work</title><h1>Weirs</h1><p>A weir regulates a flow.</p>";
+    road.outside.put("/weirs", Page::html(page));
+    let now = road.tick(1).await;
+    ann.get("whole", &road.at("/weirs"), now).await.has(200);
+    assert!(road.events("ContentFiltered").await.is_empty(), "there is nothing to say about it");
+    let mut short = ann.asks("short", &road.at("/weirs"), now);
+    short.filter.max_size = 20;
+    let given = ann.send(short).await.expect(200).json();
+    assert_eq!(given["filtered"]["code_blocks_removed"], 0);
+    assert_eq!(given["filtered"]["warnings"].as_array().map(Vec::len), Some(1), "{given}");
+    let said = road.events("ContentFiltered").await;
+    assert_eq!(said.len(), 1);
+    assert_eq!(said[0]["payload"]["report"], given["filtered"]);
+    let head = road.admin().get("/api/nexus").await.position();
+    for (list, of) in [("search?q=regulates&", "search"), ("cache?", "cache")] {
+        let path = format!("/api/web/{list}min_position={head}");
+        let pages = road.admin().get(&path).await.expect(200).json();
+        assert_eq!(pages["pages"][0]["title"], "How weirs work", "{of}: {pages}");
+        assert!(pages["pages"][0]["request"].is_string(), "{of}: {pages}");
+    }
     road.weir.stop().await;
 }
 

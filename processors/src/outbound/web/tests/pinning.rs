@@ -85,7 +85,7 @@ async fn a_server_is_held_to_the_name_that_was_judged() {
     let world = World::raw(tls_server(|tls| say(tls, &page("", "hello over TLS"))));
     let page = world.get("https://Pinned.example./x").await.unwrap();
     assert_eq!(page.body, "hello over TLS");
-    assert_eq!(page.final_url, "https://pinned.example/x");
+    assert_eq!(page.hops, ["https://pinned.example/x"]);
     // The same server under a name that is not in its certificate.
     let fault = world.get("https://other.example/").await.unwrap_err();
     assert_eq!(class(&fault.why), "broken");
@@ -113,14 +113,7 @@ async fn a_websocket_over_tls_is_held_to_its_name_too() {
     let look = async |url: &str| {
         let url = url.to_owned();
         let text = Some("hello".to_owned());
-        let ask = SnapshotAsk {
-            agent: [1; 32],
-            url,
-            text,
-            authorization: None,
-            max_bytes: 99,
-            terms: Terms::default(),
-        };
+        let ask = SnapshotAsk { agent: [1; 32], url, text, max_bytes: 99, terms: Terms::default() };
         world.egress.snapshot(ask, &anything).await
     };
     let found = look("wss://pinned.example/").await.unwrap();

@@ -51,14 +51,8 @@ fn as_websocket(url: &str) -> Option<String> {
 }
 
 async fn look(world: &World, url: String) -> Result<(), crate::outbound::web::fault::EgressFault> {
-    let ask = SnapshotAsk {
-        agent: [1; 32],
-        url,
-        text: None,
-        authorization: None,
-        max_bytes: 1_000,
-        terms: Terms::default(),
-    };
+    let ask =
+        SnapshotAsk { agent: [1; 32], url, text: None, max_bytes: 1_000, terms: Terms::default() };
     world.egress.snapshot(ask, &anything).await.map(drop)
 }
 

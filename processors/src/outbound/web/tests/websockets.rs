@@ -22,7 +22,6 @@ fn ask(text: Option<&str>, max_bytes: usize) -> SnapshotAsk {
         agent: [1; 32],
         url: "ws://Relay.example./x?y#z".to_owned(),
         text: text.map(str::to_owned),
-        authorization: None,
         max_bytes,
         terms: Terms::default(),
     }

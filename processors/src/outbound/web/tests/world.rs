@@ -132,10 +132,11 @@ pub(super) fn allowing(ranges: &[&str]) -> Settings {
 
 /// Rules that let everything through on the ports of the web, but for one host and what is below it.
 pub(super) fn anything(hop: &Hop<'_>) -> Result<Pass, HopRefusal> {
-    if hop.host == "blocked.example" || hop.host.ends_with(".blocked.example") {
+    let host = hop.url.host();
+    if host == "blocked.example" || host.ends_with(".blocked.example") {
         return Err(HopRefusal { reason: "code_repo".into() });
     }
-    Ok(if hop.port == 8443 { Pass::ThisPort } else { Pass::WebPorts })
+    Ok(if hop.url.port() == 8443 { Pass::ThisPort } else { Pass::WebPorts })
 }
 
 /// What a fault is called in tables.
