@@ -17,10 +17,16 @@ pub mod waivers;
 use std::time::Duration;
 
 use utoipa_axum::router::OpenApiRouter;
-use weir_events::{position::Position, web::request::AgentId};
+use weir_events::{
+    position::Position,
+    web::request::{AccessLevel, AgentId, PortalError},
+};
 use weir_processors::{
     access::Principal,
-    web::{portal::Portal, rules::Rules},
+    web::{
+        portal::{Portal, PortalGateway as _},
+        rules::{NotThereYet, Rules},
+    },
 };
 
 use crate::{
@@ -58,10 +64,13 @@ fn rules_of(state: &ApiState) -> Result<&Rules, Problem> {
 /// Waits until this instance goes by what stands at a position: who was answered that a rule or a
 /// waiver is in force finds it in force.
 async fn go_by(state: &ApiState, position: Position) -> Result<(), Problem> {
-    rules_of(state)?.reaches(position, PATIENCE).await.map_err(|late| {
-        let detail = format!("it is on record, but {late}");
-        Problem::new(&NOT_REACHED, detail).retry_after(1)
-    })
+    Ok(rules_of(state)?.reaches(position, PATIENCE).await?)
+}
+
+impl From<NotThereYet> for Problem {
+    fn from(late: NotThereYet) -> Self {
+        Self::new(&NOT_REACHED, format!("it is on record, but {late}")).retry_after(1)
+    }
 }
 
 /// Whose requests somebody sees: all of them, those of the agent that was asked for, or, with a token
@@ -75,6 +84,20 @@ fn whose(principal: &Principal, asked: Option<AgentId>) -> Result<Option<AgentId
         (Some(own), _) => Ok(Some(own)),
         (None, asked) => Ok(asked),
     }
+}
+
+/// What is kept of the outside is nothing that an agent sees in an epoch that is closed.
+async fn open_for(state: &ApiState, principal: &Principal) -> Result<(), Problem> {
+    if principal.agent.is_none() {
+        return Ok(());
+    }
+    let told = |error: PortalError| requests::of_refused(&error.refused(None));
+    let portal = requests::portal(state)?;
+    if portal.access_level().await.map_err(told)? != AccessLevel::Closed {
+        return Ok(());
+    }
+    let epoch = portal.now().await.map_err(told)?.epoch;
+    Err(told(PortalError::PortalClosed { epoch }))
 }
 
 #[cfg(test)]

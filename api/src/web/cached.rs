@@ -12,10 +12,18 @@ use weir_events::{
 use weir_processors::{
     door::Executed,
     nexus,
-    web::eviction::{EvictionFault, Evictions},
+    web::{
+        eviction::{EvictionFault, Evictions, Purged},
+        portal::PortalGateway as _,
+    },
 };
 use weir_projections::web::cache::{self, CacheRow, Filter, Purge};
 
+use super::{
+    open_for,
+    requests::{of_refused, portal},
+    whose,
+};
 use crate::{
     answer::Done,
     ask::{Ask, Nothing, Params, bad_parameter},
@@ -80,9 +88,9 @@ pub struct CachedView {
     content_size: u64,
     /// How many blocks and spans of code were taken out.
     code_blocks_removed: u32,
-    /// The request that fetched it.
-    #[schema(value_type = String)]
-    request: Hash256,
+    /// The request that fetched it; `null` where an agent asks, and the page is not its own alone.
+    #[schema(value_type = Option<String>)]
+    request: Option<Hash256>,
     /// The cycle it was stored in.
     created_at: u64,
     /// The cycle from which on it is not shown any more.
@@ -94,8 +102,10 @@ pub struct CachedView {
     position: Position,
 }
 
-impl From<CacheRow> for CachedView {
-    fn from(row: CacheRow) -> Self {
+impl CachedView {
+    /// As the agent sees it that asks; as everybody else does, where none asks.
+    fn of(row: CacheRow, asking: Option<&AgentId>) -> Self {
+        let mine = asking.is_none() || row.identity.owner.as_ref() == asking;
         Self {
             key: row.identity.key,
             variant: row.identity.variant,
@@ -109,7 +119,7 @@ impl From<CacheRow> for CachedView {
             content_type: row.content_type,
             content_size: row.content_size,
             code_blocks_removed: row.filtered.code_blocks_removed,
-            request: row.request,
+            request: mine.then_some(row.request),
             created_at: row.created_at,
             expires_at: row.expires_at,
             n_hits: row.n_hits,
@@ -145,8 +155,9 @@ async fn list(
         owner: params.take("owner")?,
         shared: params.take("shared")?,
     };
+    open_for(&state, &by.principal).await?;
     if by.principal.agent.is_some() {
-        super::whose(&by.principal, filter.owner)?;
+        whose(&by.principal, filter.owner)?;
         if filter.owner.is_none() {
             filter.shared = Some(true);
         }
@@ -163,13 +174,14 @@ async fn list(
     let next = last.map(|last| state.cursors().make(LIST, &key, last.0));
     // What is blocked by now is not shown to agents any more (A31).
     let rules = match by.principal.agent {
-        Some(_) => Some(super::requests::portal(&state)?.rules()),
+        Some(_) => Some(portal(&state)?.rules()),
         None => None,
     };
     let shown = rows
         .into_iter()
         .filter(|row| rules.is_none_or(|rules| rules.may_be_shown(&row.url, &row.redirected)));
-    let pages = shown.map(CachedView::from).collect();
+    let asking = by.principal.agent.as_ref();
+    let pages = shown.map(|row| CachedView::of(row, asking)).collect();
     Ok(Json(WebCachePage { n_pages: totals.n_pages, n_bytes: totals.n_bytes, pages, next }))
 }
 
@@ -186,6 +198,7 @@ pub struct WebPurgeView {
     params(
         ("url" = Option<String>, Query, description = "The page at this address"),
         ("host" = Option<String>, Query, description = "All pages of this host"),
+        ("expired" = Option<bool>, Query, description = "`true`: what is not shown any more, and what there is no room for"),
     ),
     responses(
         (status = 200, description = "What was forgotten", body = WebPurgeView),
@@ -197,14 +210,23 @@ async fn purge(
     mut params: Params,
     Ask { caller, .. }: Ask<WebWrite, Nothing>,
 ) -> Result<Done<WebPurgeView>, Problem> {
+    if params.take::<bool>("expired")? == Some(true) {
+        params.done()?;
+        let gone = portal(&state)?.evict_cache().await;
+        let n_pages = gone.map_err(|error| of_refused(&error.refused(None)))?;
+        return Ok(forgotten(Purged { n_pages, position: state.door().log().head() }));
+    }
     let purge = meant(&mut params)?;
     params.done()?;
     let cycle = nexus::now(state.door()).await?.cycle;
     let evictions = Evictions::new(state.door(), state.engine());
-    let purged = evictions.purge(&purge, cycle, &caller).await?;
+    Ok(forgotten(evictions.purge(&purge, cycle, &caller).await?))
+}
+
+fn forgotten(purged: Purged) -> Done<WebPurgeView> {
     let executed =
         Executed::<()> { position: purged.position, events: Vec::new(), replayed: false };
-    Ok(Done::of(&executed, StatusCode::OK, WebPurgeView { n_pages: purged.n_pages }))
+    Done::of(&executed, StatusCode::OK, WebPurgeView { n_pages: purged.n_pages })
 }
 
 fn meant(params: &mut Params) -> Result<Purge, Problem> {
@@ -212,7 +234,10 @@ fn meant(params: &mut Params) -> Result<Purge, Problem> {
         (Some(url), None) => Ok(Purge::Url(url)),
         (None, Some(host)) => Ok(Purge::Host(host.to_ascii_lowercase())),
         (Some(_), Some(_)) => Err(bad_parameter("host", "one page, or one host? name one of them")),
-        (None, None) => Err(Problem::new(&BAD_PARAMETER, "say which page (url) or which host")),
+        (None, None) => Err(Problem::new(
+            &BAD_PARAMETER,
+            "say which page (url), which host, or what has expired",
+        )),
     }
 }
 

@@ -9,11 +9,12 @@ use utoipa::ToSchema;
 use utoipa_axum::{router::OpenApiRouter, routes};
 use weir_events::{
     position::Position,
-    web::request::{AgentId, Hash256, PortalReport},
+    web::request::{AgentId, Hash256, PortalError, PortalReport},
 };
-use weir_processors::nexus;
+use weir_processors::{nexus, web::portal::PortalGateway as _};
 use weir_projections::web::reports::{self, ReportRow};
 
+use super::requests::{of_refused, portal};
 use crate::{
     ask::Params,
     auth::{By, needs::WebRead},
@@ -181,7 +182,8 @@ async fn show(
     if number > nexus::now(state.door()).await?.cycle {
         return Err(missing());
     }
-    Ok(Json(reports::so_far(state.database(), number).await?.into()))
+    let told = |error: PortalError| of_refused(&error.refused(None));
+    Ok(Json(portal(&state)?.generate_report(number).await.map_err(told)?.into()))
 }
 
 /// The hash of the portal's state at the end of a cycle.

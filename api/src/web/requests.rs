@@ -13,7 +13,7 @@ use utoipa::ToSchema;
 use utoipa_axum::{router::OpenApiRouter, routes};
 use weir_aggregates::access::Scope;
 use weir_events::web::request::{
-    AccessLevel, AgentId, ErrorClass, PortalRequest, PortalResponse, Refused, quota,
+    AgentId, ErrorClass, PortalError, PortalRequest, PortalResponse, Refused, quota,
 };
 use weir_processors::{
     caller::Caller,
@@ -132,19 +132,18 @@ async fn access(
         Some(_) => whose(&by.principal, asked)?,
         None => None,
     };
-    let moment = portal.now().await.map_err(|error| of_refused(&error.refused(None)))?;
+    let told = |error: PortalError| of_refused(&error.refused(None));
+    let moment = portal.now().await.map_err(told)?;
+    let level = portal.access_level().await.map_err(told)?;
     let remaining = match agent {
-        Some(agent) => {
-            let left = portal.remaining_quota(&agent).await;
-            Some(left.map_err(|error| of_refused(&error.refused(None)))?)
-        }
+        Some(agent) => Some(portal.remaining_quota(&agent).await.map_err(told)?),
         None => None,
     };
     Ok(Json(AccessView {
         epoch: moment.epoch,
         cycle: moment.cycle,
         tick: moment.tick,
-        access_level: AccessLevel::at(moment.epoch).as_str(),
+        access_level: level.as_str(),
         quota: quota(moment.epoch),
         remaining,
     }))

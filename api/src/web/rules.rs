@@ -13,9 +13,10 @@ use weir_events::{
     timestamp::Timestamp,
     web::rule::{Action, DomainRule},
 };
+use weir_processors::web::{portal::PortalGateway as _, rules::UpdateFault};
 use weir_projections::web::domain_rules::{self, DomainRuleRow, Filter};
 
-use super::{go_by, rules_of};
+use super::{go_by, requests::portal, rules_of};
 use crate::{
     answer::Done,
     ask::{Ask, Nothing, Params, bad_parameter},
@@ -194,12 +195,9 @@ async fn put(
     State(state): State<ApiState>,
     Ask { body, caller, key, .. }: Ask<WebWrite, RuleSaid>,
 ) -> Result<Done<RuleSaid>, Problem> {
-    let rules = rules_of(&state)?;
+    let portal = portal(&state)?;
     let rule = check(&body.into())?;
-    let executed = rules.execute(&Command::Set(vec![rule.clone()]), &caller, key).await?;
-    if !executed.events.is_empty() {
-        go_by(&state, executed.position).await?;
-    }
+    let executed = portal.update_domain_rule(rule.clone(), &caller, key).await?;
     Ok(Done::of(&executed, StatusCode::OK, rule.into()))
 }
 
@@ -229,6 +227,15 @@ async fn remove(
         go_by(&state, executed.position).await?;
     }
     Ok(Done::silently(&executed))
+}
+
+impl From<UpdateFault> for Problem {
+    fn from(fault: UpdateFault) -> Self {
+        match fault {
+            UpdateFault::Execute(fault) => fault.into(),
+            UpdateFault::Late(late) => late.into(),
+        }
+    }
 }
 
 impl From<Refusal> for Problem {

@@ -8,7 +8,7 @@ use weir_events::web::request::{AgentId, Hash256};
 use weir_processors::{nexus, web::portal::Portal};
 use weir_projections::web::content::{self, FoundRow};
 
-use super::{requests::portal, whose};
+use super::{open_for, requests::portal, whose};
 use crate::{
     ask::{Params, bad_parameter},
     auth::{By, needs::WebRead},
@@ -48,9 +48,11 @@ pub struct FoundView {
     rank: f32,
     /// The type of the content.
     content_type: String,
-    /// The request that fetched it: its content is at `/api/web/requests/{id}/content`.
-    #[schema(value_type = String)]
-    request: Hash256,
+    /// The request that fetched it: its content is at `/api/web/requests/{id}/content`. `null` where
+    /// an agent asks, and the page is not its own alone: it is another one's request, and a request for
+    /// the address is answered from the cache.
+    #[schema(value_type = Option<String>)]
+    request: Option<Hash256>,
     /// The agent whose own it is, where it is not everybody's.
     #[schema(value_type = Option<String>)]
     owner: Option<AgentId>,
@@ -58,10 +60,12 @@ pub struct FoundView {
     expires_at: u64,
 }
 
-impl From<FoundRow> for FoundView {
-    fn from(row: FoundRow) -> Self {
+impl FoundView {
+    /// As the agent sees it that asks; as everybody else does, where none asks.
+    fn of(row: FoundRow, asking: Option<&AgentId>) -> Self {
         let FoundRow { url, title, snippet, rank, content_type, request, expires_at, .. } = row;
         let owner = row.identity.owner;
+        let request = (asking.is_none() || owner.as_ref() == asking).then_some(request);
         Self { url, title, snippet, rank, content_type, request, owner, expires_at }
     }
 }
@@ -69,9 +73,9 @@ impl From<FoundRow> for FoundView {
 /// Looks for words in the pages that are cached
 ///
 /// Everybody's pages, and those that are the named agent's own; for an agent, as far as no rule blocks
-/// them by now. Words are looked for in all their
-/// forms; `"…"` keeps them together, `or` and `-` mean what they do elsewhere. Pages that hold code, by
-/// a waiver, are not looked into.
+/// them by now, and nothing in an epoch that is closed. Words are looked for in all their forms; `"…"`
+/// keeps them together, `or` and `-` mean what they do elsewhere. Pages that hold code, by a waiver, are
+/// not looked into.
 #[utoipa::path(
     get, path = "/api/web/search", tag = "web", operation_id = "web_search",
     params(
@@ -80,7 +84,10 @@ impl From<FoundRow> for FoundView {
         ("limit" = Option<usize>, Query, description = "1 to 50, 10 by default"),
         ("min_position" = Option<i64>, Query, description = "At least so new an answer"),
     ),
-    responses((status = 200, description = "The pages", body = FoundPages)),
+    responses(
+        (status = 200, description = "The pages", body = FoundPages),
+        (status = 403, description = "An agent asks, and the epoch is closed"),
+    ),
 )]
 async fn search(
     State(state): State<ApiState>,
@@ -96,6 +103,8 @@ async fn search(
     let limit = params.limit(PAGE.0, PAGE.1)?;
     wait::projection(&state, "cache", &mut params).await?;
     params.done()?;
+    open_for(&state, &by.principal).await?;
+    let asking = by.principal.agent.as_ref();
     let cycle = nexus::now(state.door()).await?.cycle;
     let rules = agent.map(|_| portal(&state).map(Portal::rules)).transpose()?;
     let (mut pages, mut skip) = (Vec::new(), 0);
@@ -107,7 +116,8 @@ async fn search(
         let shown = rows
             .into_iter()
             .filter(|row| rules.is_none_or(|rules| rules.may_be_shown(&row.url, &row.redirected)));
-        pages.extend(shown.map(FoundView::from).take(limit - pages.len()));
+        let shown = shown.map(|row| FoundView::of(row, asking));
+        pages.extend(shown.take(limit - pages.len()));
         if n_rows < limit || pages.len() == limit {
             break;
         }

@@ -98,13 +98,16 @@ pub(crate) struct SearchArgs {
 }
 
 #[derive(Debug, Args)]
-#[group(id = "what", required = true, multiple = false, args = ["url", "host"])]
+#[group(id = "what", required = true, multiple = false, args = ["url", "host", "expired"])]
 pub(crate) struct PurgeArgs {
     /// The page at this address
     url: Option<String>,
     /// All pages of this host
     #[arg(long)]
     host: Option<String>,
+    /// What is not shown any more, and what there is no room for
+    #[arg(long)]
+    expired: bool,
     #[command(flatten)]
     server: ServerArgs,
 }
@@ -218,7 +221,11 @@ fn search(context: &Context, args: &SearchArgs) -> Result<Exit, Failure> {
 fn purge(context: &Context, args: &PurgeArgs) -> Result<Exit, Failure> {
     let client = Client::new(context, &args.server)?;
     runtime::run(async {
-        let query = query([("url", args.url.clone()), ("host", args.host.clone())]);
+        let query = query([
+            ("url", args.url.clone()),
+            ("host", args.host.clone()),
+            ("expired", args.expired.then(|| "true".to_owned())),
+        ]);
         let answer = client.command(Method::DELETE, "api/web/cache", &query).await?;
         context.output.data(&answer, || format!("{} pages are forgotten", answer["n_pages"]))?;
         Ok(Exit::Done)

@@ -1,12 +1,21 @@
-//! What is let out of the door at all: GraphQL and websockets, signatures without tokens, and who sees
-//! whose questions.
+//! What is let out of the door at all: GraphQL and websockets, signatures without tokens, who sees whose
+//! questions, and that closed is closed.
 
+use bytes::Bytes;
 use serde_json::json;
-use weir_events::web::request::{HttpMethod, PortalRequest};
+use weir_events::web::{
+    Event, WebCacheStored,
+    content::ContentFilter,
+    request::{HttpMethod, PortalRequest},
+};
+use weir_log::append::Outcome;
+use weir_processors::web::{content::Contents, pages};
 use weir_tests::{
     agent::Agent,
+    events::facts,
     outside::Outside,
     sockets::Socket,
+    web::{agent as web_agent, asked, stored, submitted},
     weir::{Answer, Client, Part, Place, Weir},
 };
 
@@ -151,6 +160,53 @@ async fn an_agent_sees_its_own_questions_and_a_human_all_that_is_asked() {
         assert_eq!(seen["approvals"].as_array().expect("approvals").len(), n);
         let of_ann = reader.get(&format!("/api/web/access?agent={}", ann.id)).await;
         assert_eq!(of_ann.status, if n == 1 { 200 } else { 403 });
+    }
+    weir.stop().await;
+}
+
+/// Ruling A9: closed is closed, also where nothing would have to leave.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nothing_is_shown_or_found_in_a_closed_epoch_also_where_it_is_cached() {
+    let outside = Outside::start().await;
+    let (place, weir) = start(outside.port, "").await;
+    let admin = &weir.client;
+    let agent = Agent::with_spark(admin, "ann", 100).await;
+    let url = format!("{}/cached", outside.url);
+    let log = place.database.as_ref().expect("a database").log().await;
+    let contents = Contents::new(log.log.database().clone());
+    let content = contents.put(&Bytes::from_static(b"How weirs regulate a flow.")).await;
+    // Somebody else's request brought it.
+    let before = asked(1, web_agent(9), 0);
+    let page = WebCacheStored {
+        key: pages::key(&url, HttpMethod::Get, b""),
+        variant: pages::variant(&ContentFilter::default()),
+        url: url.clone(),
+        ..stored(&before, None, content.expect("put"))
+    };
+    let events: [Event; 2] = [submitted(&before).into(), page.into()];
+    let done = log.log.append(facts("facts", &events)).await.expect("append");
+    let Outcome::Appended(at) = done else { panic!("{done:?}") };
+    for name in ["request_log", "cache"] {
+        admin.reaches(name, at.last.0).await;
+    }
+    let token = json!({"name": "reader", "scopes": ["web:read"], "agent": agent.id});
+    let token = admin.post("/api/tokens", &token).await.expect(201).json();
+    let reader = admin.with_token(token["secret"].as_str());
+    for path in ["/api/web/search?q=weirs", "/api/web/cache"] {
+        let answer = reader.get(path).await;
+        assert_eq!(code(&answer), (403, "portal_closed".to_owned()), "{path}");
+        admin.get(path).await.has(200);
+    }
+    let closed = agent.get("closed", &url, 0).await;
+    assert_eq!(code(&closed), (403, "portal_closed".to_owned()));
+    epoch(admin, 3).await;
+    let shown = agent.get("shown", &url, 0).await.expect(200).json();
+    assert_eq!((&shown["cached"], outside.n_asked()), (&json!(true), 0), "it was there all along");
+    for path in ["/api/web/search?q=weirs", "/api/web/cache"] {
+        let pages = reader.get(path).await.expect(200).json();
+        let page = &pages["pages"][0];
+        // Another one's request says nothing to an agent, which may not look at it.
+        assert_eq!((&page["url"], &page["request"]), (&json!(url), &json!(null)), "{path}");
     }
     weir.stop().await;
 }
