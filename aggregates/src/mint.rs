@@ -68,8 +68,8 @@ pub struct State {
     pub balance: u64,
     /// What is set aside, by transfer.
     reserved: BTreeMap<String, u64>,
-    /// What was paid last.
-    paid: Paid,
+    /// What was paid last. States are copied for every judgement; this is, when something is paid.
+    paid: Arc<Paid>,
 }
 
 /// The last transfers that were paid, [`MAX_PAID`] of them.
@@ -266,7 +266,7 @@ impl Machine for Account {
             }
             Event::SparkTransferred(paid) => {
                 state.reserved.remove(&paid.transfer);
-                state.paid.remember(&paid.transfer);
+                Arc::make_mut(&mut state.paid).remember(&paid.transfer);
                 let owed = paid.amount.saturating_add(paid.tax);
                 state.balance = state.balance.saturating_sub(owed);
             }
@@ -404,7 +404,7 @@ mod tests {
         assert_eq!(done(&mut state, &reserve("released", 3)), None);
         assert_eq!(done(&mut state, &settle("released", 3)), None);
         assert_eq!(state.balance, before - 4, "it is paid for, once");
-        state.paid = Paid::default();
+        state.paid = Arc::default();
         for nth in 0..=MAX_PAID {
             assert_eq!(done(&mut state, &reserve(&nth.to_string(), 1)), None);
             assert_eq!(done(&mut state, &settle(&nth.to_string(), 1)), None);
