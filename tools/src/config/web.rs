@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use weir_processors::outbound::address::{Exemption, ExemptionFault};
+use weir_processors::web::signature::DEFAULT_WINDOW;
 
 use super::section::section;
 use super::value::{Size, Span};
@@ -32,7 +33,7 @@ section! {
         /// Whether a signature is enough. If not, a request comes with a token of its agent too.
         signature_only: bool = false,
         /// How many ticks before or after now a request may have been signed.
-        signature_window: u64 = 600,
+        signature_window: u64 = DEFAULT_WINDOW,
         /// How long humans have to answer for a blocked request: 1s to 30d.
         approval_wait: Wait = Wait(Span::seconds(24 * 3_600)),
         sections {

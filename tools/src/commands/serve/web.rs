@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use weir_aggregates::mint::Tax;
+use tracing::warn;
+use weir_aggregates::mint::{MAX_PAID, Tax};
 use weir_aggregates::web::derived::Registries;
 use weir_aggregates::web::host::Host;
 use weir_events::nexus::Pace;
@@ -51,6 +52,14 @@ pub(super) async fn start(
     let egress = Egress::new(settings, Arc::new(SystemClock))
         .map_err(|fault| Failure::failed(format!("the web gateway has no way out: {fault}")))?;
     let pace = config.nexus.schedule().pace;
+    if !remembers(web.signature_window, web.requests_per_tick.0, pace) {
+        warn!(
+            requests_per_tick = web.requests_per_tick.0,
+            signature_window = web.signature_window,
+            "should the driven clock stand still for {KEEP_COMMANDS_DAYS} days, a signed request may \
+             be fetched and paid for twice: an account remembers its last {MAX_PAID} transfers"
+        );
+    }
     let max_page_bytes = usize::try_from(web.max_page.0.0).unwrap_or(usize::MAX);
     let portal = Portal::new(PortalParts {
         door: door.clone(),
@@ -94,6 +103,14 @@ fn window(ticks: u64, pace: Pace) -> Result<u64, Failure> {
     )))
 }
 
+/// Whether an account remembers all that an agent may have paid for while one of its signatures counts.
+/// A driven clock may stand still for longer than it is remembered what was asked.
+fn remembers(ticks: u64, requests_per_tick: u32, pace: Pace) -> bool {
+    let n_ticks = ticks.saturating_mul(2).saturating_add(1);
+    let most = n_ticks.saturating_mul(u64::from(requests_per_tick));
+    matches!(pace, Pace::Wall { .. }) || most <= MAX_PAID as u64
+}
+
 /// How pages are kept.
 pub(super) fn pages(config: &Config) -> PagesSettings {
     let cache = &config.web.cache;
@@ -132,6 +149,8 @@ fn count(n: u32) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use weir_processors::web::signature::DEFAULT_WINDOW;
+
     use super::*;
 
     #[test]
@@ -142,5 +161,14 @@ mod tests {
         let second = Pace::Wall { tick_micros: 1_000_000 };
         assert!(window(600, second).is_ok() && window(302_401, second).is_err());
         assert!(window(u64::MAX, Pace::Driven).is_ok());
+    }
+
+    #[test]
+    fn an_account_remembers_what_a_signature_may_still_ask_for_by_default() {
+        assert!(remembers(DEFAULT_WINDOW, 1, Pace::Driven));
+        assert!(remembers(DEFAULT_WINDOW, 3, Pace::Driven));
+        assert!(!remembers(DEFAULT_WINDOW, 4, Pace::Driven));
+        assert!(remembers(u64::MAX, 9, Pace::Wall { tick_micros: 1_000 }), "the log remembers");
+        assert!(!remembers(u64::MAX, 1, Pace::Driven));
     }
 }
