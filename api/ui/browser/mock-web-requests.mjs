@@ -24,7 +24,10 @@ const ENDS = [
     purpose: "read how the scheduler parks its threads",
   }),
   { cached: true, epoch: null, strips_code: null, interaction: null, hosts: [], tick_cost: 1, spark_cost: 0, tax: 0 },
-  { hosts: ["docs.rs", "static.docs.rs"] },
+  {
+    hosts: ["docs.rs", "static.docs.rs"],
+    redirects: [{ url: "https://static.docs.rs/", action: "allow", rule: "static.docs.rs", reason: "documentation of crates" }],
+  },
   no(0x701, "QuotaExceeded", "5 of 5 requests of this cycle are used"),
   {
     ...REFUSED,
@@ -38,6 +41,9 @@ const ENDS = [
     ...REFUSED,
     state: "blocked",
     hosts: ["docs.rs"],
+    redirects: [
+      { url: "https://raw.github.com/x", action: "block", rule: "github.com", reason: "a repository of code" },
+    ],
     domain: "raw.github.com",
     error: { code: 0x702, name: "DomainBlocked", reason: "`raw.github.com` is blocked: a repository of code" },
     tick_cost: 1,
@@ -82,6 +88,8 @@ export class MockWebRequests {
       warnings: [],
       strips_code: true,
       interaction: "rest-get",
+      redirects: [],
+      approval: null,
       epoch: 3,
       cycle: 47 - Math.floor(Math.max(0, 120 - position) / 30),
       created_at: 4_590 + position,

@@ -18,8 +18,8 @@ export interface WebPage {
   contentType: string;
   size: number;
   codeBlocksRemoved: number;
-  /** The request that fetched it. */
-  request: string;
+  /** The request that fetched it; `null` to an agent, where it is another one's. */
+  request: string | null;
   storedIn: number;
   /** The cycle from which on it is not shown any more. */
   expiresIn: number;
@@ -48,7 +48,8 @@ export interface Found {
   /** Plain text; what was found stands between `**`. */
   snippet: string;
   contentType: string;
-  request: string;
+  /** `null` to an agent, where it is another one's. */
+  request: string | null;
   owner: string | null;
   expiresIn: number;
 }
@@ -92,7 +93,7 @@ function toPage(value: Json): WebPage {
     contentType: text(it["content_type"]),
     size: number(it["content_size"], "content_size"),
     codeBlocksRemoved: number(it["code_blocks_removed"], "code_blocks_removed"),
-    request: text(it["request"]),
+    request: maybe(it["request"]),
     storedIn: number(it["created_at"], "created_at"),
     expiresIn: number(it["expires_at"], "expires_at"),
     hits: number(it["n_hits"], "n_hits"),
@@ -107,7 +108,7 @@ function toFound(value: Json): Found {
     title: maybe(it["title"]),
     snippet: text(it["snippet"]),
     contentType: text(it["content_type"]),
-    request: text(it["request"]),
+    request: maybe(it["request"]),
     owner: maybe(it["owner"]),
     expiresIn: number(it["expires_at"], "expires_at"),
   };

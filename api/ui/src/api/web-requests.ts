@@ -36,6 +36,10 @@ export interface WebRequest {
   interaction: string | null;
   /** Those that were contacted, in order: the first, and where it was sent on to. */
   hosts: string[];
+  /** Where redirects led, in order, and what was said of that. */
+  redirects: Redirect[];
+  /** The approval of a human that it was let through by. */
+  approval: string | null;
   /** `null` where it was not admitted. */
   epoch: number | null;
   cycle: number;
@@ -45,6 +49,15 @@ export interface WebRequest {
   position: Position;
   /** The event it ends with. */
   settled: Position | null;
+}
+
+export interface Redirect {
+  /** Without its query. */
+  url: string;
+  allowed: boolean;
+  /** The pattern of the rule that said so, where one did. */
+  rule: string | null;
+  reason: string;
 }
 
 export const REQUEST_FILTERS = ["agent", "host", "q", "state", "cached", "cycle"] as const;
@@ -113,6 +126,8 @@ export function toRequest(value: Json): WebRequest {
     stripsCode: typeof it["strips_code"] === "boolean" ? it["strips_code"] : null,
     interaction: maybe(it["interaction"]),
     hosts: list(it["hosts"]).map(text),
+    redirects: list(it["redirects"]).map(toRedirect),
+    approval: maybe(it["approval"]),
     epoch: typeof it["epoch"] === "number" ? it["epoch"] : null,
     cycle: count("cycle"),
     tick: count("created_at"),
@@ -120,4 +135,9 @@ export function toRequest(value: Json): WebRequest {
     position: toInteger(it["position"], "position"),
     settled: it["settled_position"] == null ? null : toInteger(it["settled_position"], "settled_position"),
   };
+}
+
+function toRedirect(value: Json): Redirect {
+  const it = object(value, "a redirect");
+  return { url: text(it["url"]), allowed: it["action"] === "allow", rule: maybe(it["rule"]), reason: text(it["reason"]) };
 }

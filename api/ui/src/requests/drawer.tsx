@@ -7,7 +7,7 @@ import type { ReactNode } from "react";
 import { nameOf } from "../agents/words";
 import type { Agent } from "../api/agents";
 import { asProblem } from "../api/problem";
-import { getRequest, type WebRequest } from "../api/web-requests";
+import { getRequest, type Redirect, type WebRequest } from "../api/web-requests";
 import { Ago } from "../parts/ago";
 import { Button } from "../parts/button";
 import { copy } from "../parts/copy";
@@ -17,7 +17,7 @@ import { useRetrying } from "../parts/retrying";
 import { TroublePage, wordsOf } from "../parts/trouble";
 import { absolute } from "../root";
 import { Given } from "./given";
-import { costWords, hops, listLine, quoted, roadOf, type Stop, type StopState } from "./road";
+import { costWords, hops, listLine, quoted, redirectWords, roadOf, type Stop, type StopState } from "./road";
 import { StateBadge } from "./table";
 import { Verdict } from "./verdict";
 
@@ -100,6 +100,7 @@ function Body({ request, onShow }: { request: WebRequest; onShow: DrawerProps["o
           {day(request.at)} {clock(request.at).slice(0, 8)}
         </Fact>
         <Fact name="cost">{costWords(request)}</Fact>
+        {request.approval !== null && <Fact name="approval">{request.approval}</Fact>}
         {request.hosts.length > 0 && <Fact name="contacted">{hops(request.hosts)}</Fact>}
         <Fact name="in the log">
           <EventLink position={request.position}>begins</EventLink>
@@ -115,7 +116,7 @@ function Body({ request, onShow }: { request: WebRequest; onShow: DrawerProps["o
       <Section title="The road">
         <ol data-testid="road" className="grid gap-1">
           {roadOf(request).map((stop) => (
-            <StopLine key={stop.name} stop={stop} />
+            <StopLine key={stop.name} stop={stop} redirects={stop.name === "outside" ? request.redirects : []} />
           ))}
         </ol>
         {request.error && (
@@ -158,7 +159,7 @@ const LOOK: Record<StopState, { icon: typeof Check; tone: string; word: string }
   unreached: { icon: CircleSlash, tone: "text-soft", word: "not reached" },
 };
 
-function StopLine({ stop: { name, state, words } }: { stop: Stop }) {
+function StopLine({ stop: { name, state, words }, redirects }: { stop: Stop; redirects: readonly Redirect[] }) {
   const { icon: Icon, tone, word } = LOOK[state];
   const gone = state === "unreached";
   return (
@@ -168,6 +169,15 @@ function StopLine({ stop: { name, state, words } }: { stop: Stop }) {
         {name} <span className="sr-only">: {word},</span>
       </span>
       <span className={`break-words ${state === "stopped" ? "text-bad" : "text-soft"}`}>{words}</span>
+      {redirects.length > 0 && (
+        <ol data-testid="redirects" aria-label="Redirects" className="col-start-3 mt-0.5 grid gap-0.5 text-soft">
+          {redirects.map((redirect, at) => (
+            <li key={at} className={redirect.allowed ? "" : "text-bad"}>
+              → <code className="break-all">{redirect.url}</code> {redirectWords(redirect)}
+            </li>
+          ))}
+        </ol>
+      )}
     </li>
   );
 }

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { toRequest, type WebRequest } from "../api/web-requests";
-import { addressToExplain, costWords, filterWords, listLine, quoted, roadOf } from "./road";
+import { addressToExplain, costWords, filterWords, listLine, quoted, redirectWords, roadOf } from "./road";
 
 const PAGE = {
   id: "01".repeat(32),
@@ -25,6 +25,8 @@ const PAGE = {
   strips_code: true,
   interaction: "rest-get",
   hosts: ["docs.rs", "static.docs.rs"],
+  redirects: [{ url: "https://static.docs.rs/six", action: "allow", rule: "static.docs.rs", reason: "documentation" }],
+  approval: null,
   epoch: 3,
   cycle: 7,
   created_at: 777,
@@ -118,4 +120,18 @@ it("writes a line that a shell reads as one word each, whatever an agent asked f
   const line = listLine(request({ url: `https://docs.rs/${"x".repeat(300)}?` }));
   expect(line.startsWith(`weir web requests --agent ${"a9".repeat(32)} --cycle 7 https://docs.rs/`)).toBe(true);
   expect(line.split(" ").at(-1)).toHaveLength(200);
+});
+
+it("says of every redirect where it led, and what was said of that", () => {
+  const it = request({
+    redirects: [
+      { url: "https://static.docs.rs/six", action: "allow", rule: "static.docs.rs", reason: "documentation" },
+      { url: "http://10.0.0.1/", action: "block", rule: null, reason: "it does not stand in the world outside (redirect 2)" },
+    ],
+  });
+  expect(it.redirects.map(({ url }) => url)).toEqual(["https://static.docs.rs/six", "http://10.0.0.1/"]);
+  expect(it.redirects.map(redirectWords)).toEqual([
+    "allowed by static.docs.rs: documentation",
+    "blocked: it does not stand in the world outside (redirect 2)",
+  ]);
 });

@@ -1,7 +1,7 @@
 // The road of a request through the gateway, stop by stop in the order they are passed: how far it came, and what held it.
 
 import { levelOf } from "../agents/words";
-import type { WebRequest } from "../api/web-requests";
+import type { Redirect, WebRequest } from "../api/web-requests";
 import { bytes, plural } from "../parts/format";
 
 /** `spared`: it went past without; `unreached`: it did not come so far. */
@@ -83,6 +83,11 @@ function passedWords(name: Stop["name"], request: WebRequest): string {
 /** The hosts in order: the first, and where it was sent on to. */
 export function hops(hosts: readonly string[]): string {
   return hosts.join(" → ");
+}
+
+/** What was said of where a redirect led. */
+export function redirectWords({ allowed, rule, reason }: Redirect): string {
+  return `${allowed ? "allowed" : "blocked"}${rule === null ? "" : ` by ${rule}`}: ${reason}`;
 }
 
 export function filterWords(request: Pick<WebRequest, "stripsCode" | "codeBlocksRemoved" | "bytesStripped" | "method">): string {

@@ -64,8 +64,8 @@ export function SearchTab({ tabs }: { tabs: ReactNode }) {
               {found.length === AT_MOST ? `The best ${AT_MOST} pages` : plural(found.length, "page")}
             </p>
             <ol data-testid="found">
-              {found.map((one) => (
-                <Hit key={one.request} found={one} />
+              {found.map((one, at) => (
+                <Hit key={at} found={one} />
               ))}
             </ol>
           </>
@@ -86,14 +86,16 @@ function Hit({ found }: { found: Found }) {
           renderings
         </Link>
         {/* Plain text, whatever the page was: the server sees to that. */}
-        <a
-          href={api(`web/requests/${found.request}/content`)}
-          target="_blank"
-          rel="noopener noreferrer"
-          className="text-accent underline"
-        >
-          text
-        </a>
+        {found.request !== null && (
+          <a
+            href={api(`web/requests/${found.request}/content`)}
+            target="_blank"
+            rel="noopener noreferrer"
+            className="text-accent underline"
+          >
+            text
+          </a>
+        )}
       </p>
       <p className="mt-1 max-w-4xl leading-relaxed break-words">
         {pieces(found.snippet).map(({ text, found }, at) =>

@@ -166,7 +166,7 @@ async fn when_a_cycle_ends_its_report_is_published_once_and_what_has_expired_goe
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_ends_after_its_cycle_stands_in_the_cycles_report_and_what_comes_later_in_a_second_one()
-{
+ {
     let scene = Scene::new().await;
     let (slow, late) = (asked(8, agent(1), 0), asked(9, agent(2), 0));
     scene.append(&[submitted(&slow).into()]).await;
