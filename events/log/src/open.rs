@@ -4,13 +4,17 @@ use std::{sync::Arc, time::Duration};
 
 use sqlx::Row;
 use uuid::Uuid;
-use weir_events::position::{Cursor, Incarnation, Position};
+use weir_events::{
+    envelope::Recorded,
+    position::{Cursor, Incarnation, Position},
+};
 
 use crate::{
     append::{Writer, WriterHandle},
     database::{Database, DatabaseFault, Pooler, patiently},
     lifecycle::Lifecycle,
     partition,
+    read::MAX_READ,
     tail::{Hub, Tail},
 };
 
@@ -175,6 +179,12 @@ impl Log {
     /// Asks the database where the log stands now.
     pub async fn ask_head(&self) -> Result<Head, DatabaseFault> {
         ask_head(&self.inner.database).await
+    }
+
+    /// The events after a position, up to another, where this process has all of them in memory.
+    pub fn recent(&self, after: Position, upto: Position) -> Option<Vec<Arc<Recorded>>> {
+        let n = usize::try_from(after.distance_to(upto)).ok().filter(|n| *n <= MAX_READ)?;
+        self.inner.hub.take_after(after, n).filter(|events| events.len() == n)
     }
 
     /// Follows the log from after a cursor.

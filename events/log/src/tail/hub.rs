@@ -4,7 +4,7 @@ use std::{
     collections::VecDeque,
     sync::{
         Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicU32, AtomicU64, Ordering},
     },
     time::{Duration, Instant},
 };
@@ -40,6 +40,10 @@ struct Inner {
     appended: Notify,
     /// How often the log was found to be another than before.
     n_restores: AtomicU64,
+    /// How often the database was found to be away.
+    n_outages: AtomicU64,
+    /// The connection that tells other processes, by the number of its server process.
+    speaker: AtomicU32,
     /// When the database last confirmed where the head is.
     confirmed_at: RwLock<Instant>,
 }
@@ -96,6 +100,8 @@ impl Hub {
                 bell: Notify::new(),
                 appended: Notify::new(),
                 n_restores: AtomicU64::new(0),
+                n_outages: AtomicU64::new(0),
+                speaker: AtomicU32::new(0),
                 confirmed_at: RwLock::new(Instant::now()),
             }),
         };
@@ -118,6 +124,25 @@ impl Hub {
     /// streams is then worth nothing.
     pub fn n_restores(&self) -> u64 {
         self.inner.n_restores.load(Ordering::SeqCst)
+    }
+
+    /// How often this process found the database to be away: what was committed without waiting for
+    /// the disk may be lost then.
+    pub fn n_outages(&self) -> u64 {
+        self.inner.n_outages.load(Ordering::SeqCst)
+    }
+
+    pub(crate) fn lost_touch(&self) {
+        self.inner.n_outages.fetch_add(1, Ordering::SeqCst);
+    }
+
+    pub(crate) fn speaks_as(&self, server_process: u32) {
+        self.inner.speaker.store(server_process, Ordering::Relaxed);
+    }
+
+    /// Whether this process was told by itself.
+    pub(crate) fn spoke_as(&self, server_process: u32) -> bool {
+        self.inner.speaker.load(Ordering::Relaxed) == server_process
     }
 
     pub(crate) fn watch(&self) -> watch::Receiver<Head> {
@@ -197,6 +222,7 @@ impl Hub {
             match self.catch_up(database).await {
                 Ok(()) => n_failed = 0,
                 Err(ReadFault::Database(fault)) => {
+                    self.lost_touch();
                     n_failed = n_failed.saturating_add(1);
                     if n_failed == 1 || n_failed.is_multiple_of(100) {
                         warn!(error = %fault, cause = %fault.cause, n_failed, "tail reader waits");

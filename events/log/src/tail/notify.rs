@@ -16,7 +16,10 @@ const CHANNEL: &str = "weir_log";
 const COALESCE: Duration = Duration::from_millis(10);
 const RECONNECT: Duration = Duration::from_millis(500);
 
-const NOTIFY: &str = "SELECT pg_notify('weir_log', '') IS NULL AS told";
+/// A notification that is lost costs latency only: it need not wait for the disk.
+const NOTIFY: &str = "
+    SELECT set_config('synchronous_commit', 'off', false), pg_backend_pid() AS speaker,
+        pg_notify('weir_log', '')";
 
 pub(super) fn start(database: &Database, hub: &Hub, lifecycle: &Lifecycle) {
     let (speak, speaker, soft) = (database.clone(), hub.clone(), lifecycle.soft().clone());
@@ -34,9 +37,9 @@ async fn tell_others(database: &Database, hub: &Hub) {
     loop {
         hub.appended().await;
         let told = match connection.take() {
-            Some(open) => tell(open).await,
+            Some(open) => tell(open, hub).await,
             None => match database.connect().await {
-                Ok(open) => tell(open).await,
+                Ok(open) => tell(open, hub).await,
                 Err(fault) => Err(fault),
             },
         };
@@ -51,16 +54,20 @@ async fn tell_others(database: &Database, hub: &Hub) {
     }
 }
 
-async fn tell(mut connection: PgConnection) -> Result<PgConnection, DatabaseFault> {
+async fn tell(mut connection: PgConnection, hub: &Hub) -> Result<PgConnection, DatabaseFault> {
     let fault = DatabaseFault::of("notify other processes");
     let rows = sqlx::query(NOTIFY).fetch_all(&mut connection).await.map_err(&fault)?;
-    rows.first().map(|row| row.try_get::<bool, _>("told")).transpose().map_err(fault)?;
+    let speaker = rows.first().map(|row| row.try_get::<i32, _>("speaker"));
+    if let Some(speaker) = speaker.transpose().map_err(fault)? {
+        hub.speaks_as(speaker.unsigned_abs());
+    }
     Ok(connection)
 }
 
 async fn hear_others(database: &Database, hub: &Hub) {
     loop {
         if let Err(fault) = hear(database, hub).await {
+            hub.lost_touch();
             debug!(error = %fault, cause = %fault.cause, "not listening for a moment");
         }
         tokio::time::sleep(RECONNECT).await;
@@ -79,7 +86,14 @@ async fn hear(database: &Database, hub: &Hub) -> Result<(), DatabaseFault> {
     listener.listen(CHANNEL).await.map_err(&fault)?;
     hub.ring_bell();
     loop {
-        listener.try_recv().await.map_err(&fault)?;
-        hub.ring_bell();
+        match listener.try_recv().await.map_err(&fault)? {
+            // It knows what it has told others.
+            Some(heard) if hub.spoke_as(heard.process_id()) => {}
+            Some(_) => hub.ring_bell(),
+            None => {
+                hub.lost_touch();
+                hub.ring_bell();
+            }
+        }
     }
 }
