@@ -19,6 +19,7 @@ mod build;
 mod cursor;
 mod lease;
 mod meter;
+mod pace;
 mod worker;
 
 use std::{
@@ -136,6 +137,12 @@ pub struct EngineOptions {
     pub live_batch: usize,
     /// The most events of a batch of a rebuild, or while catching up.
     pub rebuild_batch: usize,
+    /// How long events gather for the next live batch after one was written: the first is written at
+    /// once, and so is everything as soon as somebody in this process waits for it.
+    pub gather: Duration,
+    /// How long an offset that moves over events without rows may stay behind, while there are more
+    /// of them. Who reads does not wait for it.
+    pub idle_gather: Duration,
     /// The most events that one batch parks.
     pub max_parked: usize,
     /// What this process is called in `owner` of the status, beside its id.
@@ -148,6 +155,8 @@ impl Default for EngineOptions {
             lease_window: Duration::from_secs(5),
             live_batch: 1_000,
             rebuild_batch: 10_000,
+            gather: Duration::from_millis(20),
+            idle_gather: Duration::from_millis(200),
             max_parked: 100,
             host: String::new(),
         }
@@ -221,11 +230,20 @@ impl fmt::Debug for Engine {
     }
 }
 
+/// How long what was seen of a live build is true: as long as the log has the same life, and the
+/// database was there all the time. After a crash of it, what was committed last may have to be done
+/// again (see [`batch`]).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Life {
+    incarnation: Incarnation,
+    n_outages: u64,
+}
+
 /// A projection, and what this process knows of it.
 struct Slot {
     projection: Arc<dyn Projection>,
-    /// Where the live build was seen last.
-    seen: watch::Sender<(Option<Incarnation>, Position)>,
+    /// Up to where the live build is known to have everything that it wants.
+    seen: watch::Sender<(Option<Life>, Position)>,
     /// Whether a worker of this process keeps it, and so says where it is.
     kept: AtomicBool,
     /// Whose turn it is to ask the database where it is.
@@ -234,6 +252,8 @@ struct Slot {
     turn: Mutex<()>,
     /// Rung when its builds may have changed.
     changed: Notify,
+    /// Rung when somebody waits for what is being gathered.
+    awaited: Notify,
     /// Rung when an operator's command was recorded.
     commanded: Notify,
 }
@@ -247,12 +267,13 @@ impl Slot {
             asking: Mutex::new(()),
             turn: Mutex::new(()),
             changed: Notify::new(),
+            awaited: Notify::new(),
             commanded: Notify::new(),
         }
     }
 
-    /// A live build does not go back within a life of the log.
-    fn saw(&self, life: Incarnation, position: Position) {
+    /// A live build does not go back within a life.
+    fn saw(&self, life: Life, position: Position) {
         self.seen.send_if_modified(|seen| {
             let news = seen.0 != Some(life) || seen.1 < position;
             if news {
@@ -262,7 +283,7 @@ impl Slot {
         });
     }
 
-    fn position(&self, life: Incarnation) -> Position {
+    fn position(&self, life: Life) -> Position {
         let (seen_in, position) = *self.seen.borrow();
         if seen_in == Some(life) { position } else { Position::START }
     }
@@ -309,6 +330,12 @@ impl Engine {
 
     fn slot(&self, name: &str) -> Option<&Slot> {
         self.inner.slots.iter().find(|slot| slot.projection.name() == name)
+    }
+
+    /// The life that is now: asked for before what is seen, so that it is never too new.
+    fn life(&self) -> Life {
+        let log = self.log();
+        Life { incarnation: log.incarnation(), n_outages: log.hub().n_outages() }
     }
 
     fn database(&self) -> &Database {

@@ -9,7 +9,7 @@ use futures_util::FutureExt;
 use sqlx::{Connection, PgConnection, Row, error::DatabaseError};
 use weir_events::{envelope::Recorded, position::Position};
 use weir_log::{
-    database::{self, Database, DatabaseFault},
+    database::{self, Database, DatabaseFault, Pooler},
     tail::TailFault,
 };
 
@@ -90,10 +90,15 @@ const ENTER: &str = "
         CASE WHEN $4 THEN set_config('synchronous_commit', 'off', true) END
     FROM projections.builds WHERE id = $1 AND state = $2 FOR NO KEY UPDATE";
 
+/// Holds the lease's row until the end of the transaction: nobody takes over before it is committed.
 const MOVE: &str = "
+    WITH held AS (
+        SELECT 1 FROM projections.leases
+        WHERE name = $6 AND owner = $7 AND fence = $8 AND held_until > clock_timestamp()
+        FOR SHARE)
     UPDATE projections.builds
     SET position = $2, rate = $3, state = $4, halted_by = $5, moved_at = clock_timestamp()
-    WHERE id = $1";
+    WHERE id = $1 AND EXISTS (SELECT FROM held)";
 
 /// Applies the events after the build's position and moves it over them, in one transaction.
 pub(super) async fn commit(
@@ -110,9 +115,14 @@ pub(super) async fn commit(
     };
     let wanted = wanted(projection.kinds(), events);
     let mut tx = database.begin().await?;
-    // Offsets without rows, and builds nobody reads yet, need not wait for the disk: after a crash
-    // of the database they are done again.
-    let relaxed = wanted.is_empty() || build.state == BuildState::Building;
+    // Nothing here waits for the disk. Rows and offset are one transaction: after a crash of the
+    // database both are where they were some moments before, and the events, which are on disk, are
+    // applied again. Whoever acts on what he has read says so in the log, and that append writes to
+    // disk whatever was committed before it. Whoever was only told how far a build is (`Life`) finds
+    // out that the database was away; behind a pooler he may not, so rows are waited for there.
+    let relaxed = wanted.is_empty()
+        || build.state == BuildState::Building
+        || database.pooler() == Pooler::None;
     if enter(&mut tx, target, relaxed).await.map_err(&fault)? != Some(build.position) {
         return Err(BatchFault::Gone);
     }
@@ -125,16 +135,19 @@ pub(super) async fn commit(
             state = BuildState::Halted;
         }
     }
-    sqlx::query(MOVE)
+    let moved = sqlx::query(MOVE)
         .bind(build.id)
         .bind(position.0)
         .bind(rate)
         .bind(state.as_str())
         .bind(halted_by)
+        .bind(&lease.name)
+        .bind(lease.owner)
+        .bind(lease.fence)
         .execute(&mut *tx)
         .await
         .map_err(&fault)?;
-    if !lease.verify(&mut tx).await.map_err(&fault)? {
+    if moved.rows_affected() == 0 {
         return Err(BatchFault::Lost);
     }
     tx.commit().await.map_err(&fault)?;

@@ -296,7 +296,7 @@ async fn swap(
     lease: &Lease,
     build: &Build,
 ) -> Result<bool, BatchFault> {
-    let fault = DatabaseFault::of("swap a rebuilt projection in");
+    let (fault, life) = (DatabaseFault::of("swap a rebuilt projection in"), engine.life());
     let projection = &*slot.projection;
     let target = Target { projection, build, options: engine.options() };
     // From here on the live build stands still: what is read now goes at least as far as it.
@@ -339,6 +339,6 @@ async fn swap(
         return Err(BatchFault::Lost);
     }
     tx.commit().await.map_err(&fault)?;
-    slot.saw(engine.log().incarnation(), position);
+    slot.saw(life, position);
     Ok(true)
 }

@@ -44,7 +44,8 @@ pub enum WaitFault {
 const POLL: Duration = Duration::from_millis(20);
 
 const WHERE: &str = "
-    SELECT position, state FROM projections.builds WHERE name = $1 AND state IN ('live', 'halted')";
+    SELECT position, state, version FROM projections.builds
+    WHERE name = $1 AND state IN ('live', 'halted')";
 
 impl Engine {
     /// Waits until a projection has applied everything up to `wanted`, on any instance. Answers
@@ -58,10 +59,10 @@ impl Engine {
         let slot = self.slot(name).ok_or_else(|| WaitFault::Unknown(name.to_owned()))?;
         let deadline = Instant::now() + timeout;
         let mut seen = slot.seen.subscribe();
-        let (mut turn, mut halted) = (None, false);
+        let (mut turn, mut halted, mut told) = (None, false, false);
         loop {
             seen.mark_unchanged();
-            let position = slot.position(self.log().incarnation());
+            let position = slot.position(self.life());
             if position >= wanted {
                 return Ok(position);
             }
@@ -73,6 +74,10 @@ impl Engine {
             }
             // This process's own worker says where it is; only that it halted must be asked.
             let kept = slot.kept.load(Ordering::Relaxed);
+            if kept && !told {
+                slot.awaited.notify_one();
+                told = true;
+            }
             if turn.is_none() {
                 tokio::select! {
                     mine = slot.asking.lock() => turn = Some(mine),
@@ -88,7 +93,7 @@ impl Engine {
                     continue;
                 }
             }
-            if let Ok(asked) = tokio::time::timeout_at(deadline, self.ask(slot)).await {
+            if let Ok(asked) = tokio::time::timeout_at(deadline, self.ask(slot, wanted)).await {
                 halted = asked?;
             }
         }
@@ -96,16 +101,29 @@ impl Engine {
 
     /// Asks the database where the live build is, and says so to all who wait here. Answers
     /// whether it is halted there.
-    async fn ask(&self, slot: &Slot) -> Result<bool, DatabaseFault> {
+    async fn ask(&self, slot: &Slot, wanted: Position) -> Result<bool, DatabaseFault> {
         let fault = DatabaseFault::of("read where a projection stands");
-        let name = slot.projection.name();
+        let (name, life) = (slot.projection.name(), self.life());
         let mut tx = self.database().begin().await?;
         let rows = sqlx::query(WHERE).bind(name).fetch_all(&mut *tx).await.map_err(&fault)?;
         tx.commit().await.map_err(&fault)?;
         let Some(row) = rows.first() else { return Ok(false) };
         let position = Position(row.try_get("position").map_err(&fault)?);
         let state: &str = row.try_get("state").map_err(&fault)?;
-        slot.saw(self.log().incarnation(), position);
+        let version: i32 = row.try_get("version").map_err(&fault)?;
+        let same = version == slot.projection.version();
+        slot.saw(life, if same { self.passed(slot, position, wanted) } else { position });
         Ok(state == "halted")
+    }
+
+    /// Up to where a build that stands at a position has everything it wants: its offset need not have
+    /// moved over the events that it does not.
+    fn passed(&self, slot: &Slot, position: Position, wanted: Position) -> Position {
+        let kinds = slot.projection.kinds();
+        let between = self.log().recent(position, wanted).unwrap_or_default();
+        match between.last() {
+            Some(last) if between.iter().all(|event| !kinds.want(event.kind)) => last.position,
+            _ => position,
+        }
     }
 }

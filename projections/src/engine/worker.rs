@@ -1,32 +1,26 @@
 //! One worker per projection and process: takes the lease or stands by, and keeps the live build.
 
-use std::{
-    panic::AssertUnwindSafe,
-    sync::{Arc, atomic::Ordering},
-    time::Duration,
-};
+use std::{panic::AssertUnwindSafe, sync::atomic::Ordering, time::Duration};
 
 use futures_util::FutureExt;
 use tokio_util::sync::CancellationToken;
 use tracing::{error, info, warn};
-use weir_events::envelope::Recorded;
 use weir_log::lifecycle::Lifecycle;
 
 use super::{
-    Engine, EngineOptions, Kinds, Slot,
+    Engine, Slot,
     backoff::Backoff,
     batch::{self, BatchFault, Target},
     build::{self, BuildState, Builds},
-    cursor::Cursor,
     lease::{Claim, Lease},
     meter::Meter,
-    operations, rebuild,
+    operations,
+    pace::{Next, Pace},
+    rebuild,
 };
 
 /// How often a worker looks for a build to keep, or whether a newer one has ended its waiting.
 const LOOK: Duration = Duration::from_secs(1);
-/// How long offsets without rows may be put together into one.
-const GATHER: Duration = Duration::from_millis(10);
 
 /// Starts the workers of an engine.
 pub(super) fn start(engine: &Engine, lifecycle: &Lifecycle) {
@@ -209,11 +203,12 @@ async fn keep_live(work: &Work<'_>) {
 /// Keeps one live build as long as it is that. `Ok` when there is none this code can keep, or when
 /// told to stop.
 async fn keep_this(work: &Work<'_>) -> Result<(), BatchFault> {
-    let Work { engine, slot, lease, lifecycle, .. } = *work;
+    let Work { engine, slot, lease, lifecycle, stop } = *work;
     let projection = &*slot.projection;
+    let life = engine.life();
     let Builds { live, .. } = Builds::of(engine.database(), projection.name()).await?;
     let Some(mut build) = live else { return Ok(()) };
-    slot.saw(engine.log().incarnation(), build.position);
+    slot.saw(life, build.position);
     if build.state != BuildState::Live || build.version != projection.version() {
         return Ok(());
     }
@@ -221,15 +216,34 @@ async fn keep_this(work: &Work<'_>) -> Result<(), BatchFault> {
     let options = engine.options();
     let mut meter = Meter::new();
     let mut cursor = engine.cursor(lifecycle, build.position);
-    while let Some(events) = work.wait(cursor.next()).await {
-        let events = gather(&mut cursor, events?, projection.kinds(), options).await?;
+    let mut pace = Pace::new(options);
+    while !stop.is_cancelled() {
+        let life = engine.life();
+        let next = match work.wait(pace.next(&mut cursor, projection.kinds(), slot)).await {
+            Some(next) => next?,
+            // Told to stop: what was passed over is not read again by whoever is next.
+            None => pace.give_up(),
+        };
+        let events = match next {
+            Next::Nothing => continue,
+            // Whoever waits for these has all there is to see.
+            Next::Passed(position, n_events) => {
+                meter.count(n_events);
+                slot.saw(life, position);
+                continue;
+            }
+            Next::Offset(last) => vec![last],
+            Next::Rows(events) => {
+                meter.count(events.len());
+                events
+            }
+        };
         let target = Target { projection, build: &build, options };
         let turn = slot.turn.lock().await;
         let done = batch::commit(engine.database(), &target, lease, &events, meter.rate()).await?;
         drop(turn);
-        meter.count(events.len());
         build.position = done.position;
-        slot.saw(engine.log().incarnation(), done.position);
+        slot.saw(life, done.position);
         if events.last().is_some_and(|last| last.position != done.position) {
             cursor = engine.cursor(lifecycle, build.position);
         }
@@ -239,25 +253,4 @@ async fn keep_this(work: &Work<'_>) -> Result<(), BatchFault> {
         }
     }
     Ok(())
-}
-
-/// Puts more to events of which none is wanted: offsets without rows can wait for each other.
-async fn gather(
-    cursor: &mut Cursor,
-    mut events: Vec<Arc<Recorded>>,
-    kinds: Kinds,
-    options: &EngineOptions,
-) -> Result<Vec<Arc<Recorded>>, BatchFault> {
-    let wanted = |events: &[Arc<Recorded>]| events.iter().any(|event| kinds.want(event.kind));
-    let mut found = wanted(&events);
-    let deadline = tokio::time::Instant::now() + GATHER;
-    while !found
-        && events.len() < options.rebuild_batch
-        && let Ok(more) = tokio::time::timeout_at(deadline, cursor.next()).await
-    {
-        let more = more?;
-        found = wanted(&more);
-        events.extend(more);
-    }
-    Ok(events)
 }

@@ -10,8 +10,11 @@ mod rebuilds;
 use std::{sync::Arc, time::Duration};
 
 use weir_events::position::Position;
-use weir_log::append::Outcome;
-use weir_projections::engine::{Engine, EngineFault, Projection, status::ProjectionStatus};
+use weir_log::{append::Outcome, lifecycle::Lifecycle};
+use weir_projections::{
+    access::agents::Agents,
+    engine::{Engine, EngineFault, EngineOptions, Projection, status::ProjectionStatus},
+};
 use weir_tests::{
     database::{TestDatabase, TestLog, fresh},
     deadline::{self, PATIENCE},
@@ -19,6 +22,9 @@ use weir_tests::{
     process::{Process, options},
     readmodels::Keeper,
 };
+
+/// Longer than any test.
+const HOUR: Duration = Duration::from_hours(1);
 
 /// A database, its log, and an engine that only asks.
 struct Stage {
@@ -129,6 +135,45 @@ async fn a_reader_waits_for_its_own_write_on_an_instance_without_a_worker() {
     }
     stage.keeps(1..=last.0).await;
     worker.stop().await;
+}
+
+#[tokio::test]
+async fn whoever_waits_for_events_that_gather_has_them_at_once() {
+    let keeper = Keeper::default();
+    let stage = Stage::with(&keeper).await;
+    let slow = EngineOptions { gather: HOUR, ..options() };
+    let engine = Engine::new(stage.log.log.clone(), vec![keeper.boxed()], fresh(), slow);
+    let lifecycle = Lifecycle::new();
+    engine.start(&lifecycle);
+    for n in 1..=5 {
+        let last = stage.append(1).await;
+        assert_eq!(engine.wait_for("keeper", last, PATIENCE).await.expect("in time"), last);
+        stage.keeps(1..=n).await;
+    }
+    assert!(lifecycle.stop(PATIENCE).await);
+}
+
+#[tokio::test]
+async fn who_reads_does_not_wait_for_an_offset_to_move_over_what_is_not_wanted() {
+    let agents = || vec![Arc::new(Agents) as Arc<dyn Projection>];
+    let stage = Stage::new(agents()).await;
+    let slow = EngineOptions { idle_gather: HOUR, ..options() };
+    let worker = Process::start(&stage.database, agents(), slow).await;
+    let mut last = stage.append(1).await;
+    stage.reaches("agents", last).await;
+    deadline::until("the offset moves once", async || match stage.status().await.position {
+        position if position == last => Ok(()),
+        position => Err(position),
+    })
+    .await;
+    for _ in 0..5 {
+        last = stage.append(1).await;
+        stage.reaches("agents", last).await;
+        assert!(stage.status().await.position < last, "it is not to move for an hour");
+    }
+    // But whoever ends says how far it has come.
+    worker.stop().await;
+    assert_eq!(stage.status().await.position, last);
 }
 
 #[tokio::test]
