@@ -145,6 +145,15 @@ impl Door {
         &self,
         stream: &StreamName,
     ) -> Result<(M::State, StreamVersion), DoorFault> {
+        let (state, version) = self.load_shared::<M>(stream).await?;
+        Ok((Arc::unwrap_or_clone(state), version))
+    }
+
+    /// The same, without a copy of it.
+    async fn load_shared<M: Machine>(
+        &self,
+        stream: &StreamName,
+    ) -> Result<(Arc<M::State>, StreamVersion), DoorFault> {
         self.inner.states.belong_to(self.inner.log.hub().n_restores());
         let (mut state, mut version) = self.inner.states.get::<M>(stream).unwrap_or_default();
         let from = version;
@@ -153,7 +162,7 @@ impl Door {
             for event in &page {
                 // An event of another subsystem in this stream is nothing this machine folds.
                 if let Some(decoded) = event.decode::<M::Event>() {
-                    M::apply(&mut state, &decoded?);
+                    M::apply(Arc::make_mut(&mut state), &decoded?);
                 }
                 version = event.version;
             }
@@ -162,7 +171,7 @@ impl Door {
             }
         }
         if version != from {
-            self.inner.states.put::<M>(stream, &state, version);
+            self.inner.states.put::<M>(stream, Arc::clone(&state), version);
         }
         Ok((state, version))
     }
@@ -187,7 +196,7 @@ impl Door {
                     return replay::<M>(idempotency, &first);
                 }
             }
-            let (state, version) = self.load::<M>(stream).await?;
+            let (state, version) = self.load_shared::<M>(stream).await?;
             let now = self.now();
             let decision = M::decide(&state, command, &Context { now });
             if decision.events.is_empty() {
@@ -223,7 +232,7 @@ impl Door {
             let append = Append { writes: vec![write], remember, recorded_at: now };
             match self.inner.log.append(append).await.map_err(DoorFault::from)? {
                 Outcome::Appended(at) => {
-                    self.keep::<M>(stream, (state, version), &decision.events);
+                    self.inner.states.advance::<M>(stream, (state, version), &decision.events);
                     return match decision.refusal {
                         Some(refusal) => Err(ExecuteFault::Refused(refusal)),
                         None => Ok(Executed {
@@ -262,7 +271,7 @@ impl Door {
         let command_id = self.new_id();
         let _turn = self.inner.turns.of(stream).await;
         for _ in 0..MAX_CONFLICTS {
-            let (state, version) = self.load::<M>(stream).await?;
+            let (state, version) = self.load_shared::<M>(stream).await?;
             let now = self.now();
             let decision = M::decide(&state, command, &Context { now });
             if let Some(refusal) = decision.refusal {

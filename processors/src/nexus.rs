@@ -2,6 +2,8 @@
 //! has begun. What agents may do does not depend on it being in time, for every instance reckons the
 //! moment itself; reports and evictions wait for it.
 
+use std::sync::Arc;
+
 use tracing::info;
 use weir_aggregates::nexus::{Command, Moment, Nexus, Refusal, Schedule, State};
 use weir_events::{
@@ -78,7 +80,7 @@ impl Live {
 
     /// What is known of it.
     pub async fn state(&self) -> Result<State, DoorFault> {
-        Ok(self.door.known::<Nexus>(&self.stream, false).await?.0)
+        Ok(Arc::unwrap_or_clone(self.door.known::<Nexus>(&self.stream, false).await?.0))
     }
 
     /// What time it is.

@@ -1,5 +1,7 @@
 //! Two machines judged together: what both say stands in the log in one append, or none of it does.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 use uuid::Uuid;
 use weir_aggregates::machine::{Context, Decision, Machine};
@@ -148,9 +150,9 @@ impl Door {
         let append = Append { writes, remember, recorded_at: now };
         match self.log().append(append).await? {
             Outcome::Appended(at) => {
-                self.keep::<A>(pair.first.0, first, &said.events);
+                self.inner.states.advance::<A>(pair.first.0, first, &said.events);
                 if let Some((stream, known, said)) = second {
-                    self.keep::<B>(stream, known, &said.events);
+                    self.inner.states.advance::<B>(stream, known, &said.events);
                 }
                 Ok(Some(match said.refusal {
                     Some(refusal) => Paired::FirstRefused(refusal),
@@ -178,27 +180,13 @@ impl Door {
         &self,
         stream: &StreamName,
         fresh: bool,
-    ) -> Result<(M::State, StreamVersion), DoorFault> {
+    ) -> Result<(Arc<M::State>, StreamVersion), DoorFault> {
         if !fresh {
             self.inner.states.belong_to(self.inner.log.hub().n_restores());
             if let Some(known) = self.inner.states.get::<M>(stream) {
                 return Ok(known);
             }
         }
-        self.load::<M>(stream).await
-    }
-
-    /// Keeps what a state has become by what was just appended.
-    pub(super) fn keep<M: Machine>(
-        &self,
-        stream: &StreamName,
-        (mut state, version): (M::State, StreamVersion),
-        events: &[M::Event],
-    ) {
-        for event in events {
-            M::apply(&mut state, event);
-        }
-        let n = i64::try_from(events.len()).unwrap_or_default();
-        self.inner.states.put::<M>(stream, &state, version.plus(n));
+        self.load_shared::<M>(stream).await
     }
 }

@@ -3,9 +3,9 @@
 
 use std::{
     any::{Any, TypeId},
-    collections::HashMap,
+    collections::{HashMap, hash_map::Entry as MapEntry},
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicU64, Ordering},
     },
 };
@@ -31,39 +31,78 @@ impl States {
     }
 
     pub(super) fn clear(&self) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        self.lock().clear();
     }
 
-    pub(super) fn get<M: Machine>(&self, stream: &StreamName) -> Option<(M::State, StreamVersion)> {
-        let key = (TypeId::of::<M>(), stream.clone());
-        let (state, version) =
-            self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&key).cloned()?;
-        Some((state.downcast_ref::<M::State>()?.clone(), version))
+    pub(super) fn get<M: Machine>(
+        &self,
+        stream: &StreamName,
+    ) -> Option<(Arc<M::State>, StreamVersion)> {
+        let (state, version) = self.lock().get(&key::<M>(stream)).cloned()?;
+        Some((state.downcast::<M::State>().ok()?, version))
     }
 
     pub(super) fn put<M: Machine>(
         &self,
         stream: &StreamName,
-        state: &M::State,
+        state: Arc<M::State>,
         version: StreamVersion,
     ) {
-        let key = (TypeId::of::<M>(), stream.clone());
-        let mut states = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = key::<M>(stream);
+        let mut states = self.lock();
         if states.len() >= MAX_STATES && !states.contains_key(&key) {
             // Any other will do: the order of a hash map is as good as chance.
             let other = states.keys().next().cloned();
             other.and_then(|other| states.remove(&other));
         }
-        let entry = states.entry(key);
         let newer = |known: &Entry| known.1 < version;
-        match entry {
-            std::collections::hash_map::Entry::Occupied(mut known) if newer(known.get()) => {
-                known.insert((Arc::new(state.clone()), version));
+        match states.entry(key) {
+            MapEntry::Occupied(mut known) if newer(known.get()) => {
+                known.insert((state, version));
             }
-            std::collections::hash_map::Entry::Occupied(_) => {}
-            std::collections::hash_map::Entry::Vacant(free) => {
-                free.insert((Arc::new(state.clone()), version));
+            MapEntry::Occupied(_) => {}
+            MapEntry::Vacant(free) => {
+                free.insert((state, version));
             }
         }
     }
+
+    /// Goes on by events from a state that was judged by. What nobody else looks at is changed where
+    /// it lies: states may be large.
+    pub(super) fn advance<M: Machine>(
+        &self,
+        stream: &StreamName,
+        (state, version): (Arc<M::State>, StreamVersion),
+        events: &[M::Event],
+    ) {
+        let apply = |state: &mut M::State| events.iter().for_each(|event| M::apply(state, event));
+        let reached = version.plus(i64::try_from(events.len()).unwrap_or_default());
+        let mut states = self.lock();
+        if let Some((known, at)) = states.get_mut(&key::<M>(stream))
+            && *at == version
+        {
+            drop(state);
+            if let Some(own) = Arc::get_mut(known).and_then(|own| own.downcast_mut()) {
+                apply(own);
+                *at = reached;
+            } else if let Some(shared) = known.downcast_ref::<M::State>() {
+                let mut own = shared.clone();
+                apply(&mut own);
+                (*known, *at) = (Arc::new(own), reached);
+            }
+            return;
+        }
+        drop(states);
+        let mut own = Arc::unwrap_or_clone(state);
+        apply(&mut own);
+        self.put::<M>(stream, Arc::new(own), reached);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<Key, Entry>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn key<M: Machine>(stream: &StreamName) -> Key {
+    (TypeId::of::<M>(), stream.clone())
 }
