@@ -31,7 +31,15 @@ CREATE TABLE cache (
 CREATE UNIQUE INDEX cache_once ON cache (key, variant, coalesce(owner, ''));
 CREATE INDEX cache_by_expiry ON cache (expires_at);
 CREATE INDEX cache_by_shared ON cache (shared, position);
-CREATE INDEX cache_by_host ON cache (host);
+CREATE INDEX cache_by_position ON cache (position);
+CREATE INDEX cache_by_owner ON cache (owner, position) WHERE owner IS NOT NULL;
+CREATE INDEX cache_by_host ON cache (host, position);
 -- Addresses may be longer than what fits into a tree.
 CREATE INDEX cache_by_url ON cache USING hash (url);
 CREATE INDEX cache_by_content ON cache (content);
+-- How much that is, all in all: one row, or none as long as nothing was stored.
+CREATE TABLE cache_totals (
+    one boolean PRIMARY KEY CHECK (one),
+    n_pages bigint NOT NULL,
+    n_bytes bigint NOT NULL
+) WITH (fillfactor = 50);

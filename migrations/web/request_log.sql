@@ -54,7 +54,7 @@ CREATE TABLE request_log (
     PRIMARY KEY (id, agent)
 ) WITH (fillfactor = 80);
 CREATE INDEX request_log_by_position ON request_log (position);
-CREATE INDEX request_log_by_agent ON request_log (agent, created_at);
+CREATE INDEX request_log_by_agent ON request_log (agent, position);
 CREATE INDEX request_log_by_cycle ON request_log (cycle);
 CREATE INDEX request_log_by_host ON request_log (host, position);
 -- Addresses may be longer than what fits into a tree.

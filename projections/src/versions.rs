@@ -25,7 +25,7 @@ const VERSIONS: &[(&str, i32, &str)] = &[
     ("traffic", 1, "f047d2f08f96b6e5"),
     ("waivers", 1, "8f3536193809c5a1"),
     ("request_log", 3, "fbb1a03666bc60be"),
-    ("cache", 2, "f0c0bd76a15520ef"),
+    ("cache", 3, "884759072ab34065"),
     ("reports", 3, "59c17e76199eb1e3"),
     ("web_approvals", 2, "c35bc0955301008d"),
     ("domain_rules", 1, "6c4bd0d80bf258a0"),

@@ -49,10 +49,10 @@ pub fn routes() -> OpenApiRouter<ApiState> {
 /// What is cached, the newest first.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct WebCachePage {
-    /// How many renderings of pages are cached, all in all.
-    n_pages: u64,
+    /// How many renderings of pages are cached, all in all; an agent is not told.
+    n_pages: Option<u64>,
     /// How many bytes of content they have.
-    n_bytes: u64,
+    n_bytes: Option<u64>,
     pages: Vec<CachedView>,
     /// Where the list goes on.
     next: Option<String>,
@@ -169,7 +169,10 @@ async fn list(
     wait::projection(&state, "cache", &mut params).await?;
     params.done()?;
     let rows = cache::list(state.database(), &filter, before.map(Position), limit).await?;
-    let totals = cache::totals(state.database()).await?;
+    let totals = match by.principal.agent {
+        Some(_) => None,
+        None => Some(cache::totals(state.database()).await?),
+    };
     let last = rows.last().filter(|_| rows.len() == limit).map(|row| row.position);
     let next = last.map(|last| state.cursors().make(LIST, &key, last.0));
     // What is blocked by now is not shown to agents any more (A31).
@@ -182,7 +185,8 @@ async fn list(
         .filter(|row| rules.is_none_or(|rules| rules.may_be_shown(&row.url, &row.redirected)));
     let asking = by.principal.agent.as_ref();
     let pages = shown.map(|row| CachedView::of(row, asking)).collect();
-    Ok(Json(WebCachePage { n_pages: totals.n_pages, n_bytes: totals.n_bytes, pages, next }))
+    let (n_pages, n_bytes) = (totals.map(|it| it.n_pages), totals.map(|it| it.n_bytes));
+    Ok(Json(WebCachePage { n_pages, n_bytes, pages, next }))
 }
 
 /// What was forgotten.

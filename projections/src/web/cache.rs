@@ -67,7 +67,7 @@ impl Projection for Cache {
     }
 
     fn version(&self) -> i32 {
-        2
+        3
     }
 
     fn subsystem(&self) -> Subsystem {
@@ -87,7 +87,7 @@ impl Projection for Cache {
     }
 
     fn tables(&self) -> &'static [&'static str] {
-        &["cache"]
+        &["cache", "cache_totals"]
     }
 
     fn apply<'a>(

@@ -28,8 +28,8 @@ export interface WebPage {
 }
 
 export interface WebPages {
-  count: number;
-  bytes: number;
+  /** All in all, and how many bytes that is; who acts for an agent is not told. */
+  all: { count: number; bytes: number } | undefined;
   pages: WebPage[];
   next: string | undefined;
 }
@@ -62,8 +62,10 @@ export async function getWebPages(
   const asked = query({ host, url, owner, shared, limit: 50, cursor, min_position: lastWritten() });
   const answer = object(await ask(`web/cache${asked}`, { signal }), "the cached pages");
   return {
-    count: number(answer["n_pages"], "n_pages"),
-    bytes: number(answer["n_bytes"], "n_bytes"),
+    all:
+      answer["n_pages"] === null
+        ? undefined
+        : { count: number(answer["n_pages"], "n_pages"), bytes: number(answer["n_bytes"], "n_bytes") },
     pages: list(answer["pages"]).map(toPage),
     next: maybe(answer["next"]) ?? undefined,
   };

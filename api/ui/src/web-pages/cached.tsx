@@ -41,12 +41,12 @@ export function CachedTab({ tabs }: { tabs: ReactNode }) {
     every: EVERY,
   });
   const world = useAnswer({ key: ["web-access"], scope: "web:read", read: getAccess, every: EVERY });
-  const first = query.data?.pages[0];
+  const all = query.data?.pages[0]?.all;
   const show = (wanted: WebPageFilter) => void navigate({ search: { ...filter, ...wanted } });
   return (
     <ListPage
       title="Pages"
-      about={first && `${plural(first.count, "rendering")} of pages, ${bytes(first.bytes)}`}
+      about={all && `${plural(all.count, "rendering")} of pages, ${bytes(all.bytes)}`}
       scope="web:read"
       query={query}
       rows={({ pages }) => pages.flatMap(({ pages }) => pages)}

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use sqlx::PgConnection;
+use sqlx::{PgConnection, Postgres, Row, postgres::PgArguments, query::Query};
 use weir_events::{
     envelope::Recorded,
     web::{Event, WebCacheStored},
@@ -83,11 +83,14 @@ impl Changes {
                 Last::Nothing => used.push((identity, change.n_hits, change.used_at)),
             }
         }
-        if !gone.is_empty() {
-            delete(&gone, tx).await?;
-        }
-        if !stored.is_empty() {
+        if !gone.is_empty() || !stored.is_empty() {
+            let mut change = delete(&gone, tx).await?;
+            let before = known(&stored, tx).await?;
             upsert(&stored, tx).await?;
+            change.n_pages += number(stored.len() as u64) - before.n_pages;
+            let sizes = stored.iter().map(|(page, ..)| number(page.stored.content_size));
+            change.n_bytes += sizes.sum::<i64>() - before.n_bytes;
+            count(change, tx).await?;
         }
         if !used.is_empty() {
             touch(&used, tx).await?;
@@ -96,18 +99,67 @@ impl Changes {
     }
 }
 
-const DELETE: &str = "
-    DELETE FROM cache AS c
-    USING unnest($1::bytea[], $2::bytea[], $3::text[]) AS gone (key, variant, owner)
-    WHERE c.key = gone.key AND c.variant = gone.variant AND coalesce(c.owner, '') = gone.owner";
+/// How many renderings, and how many bytes they have.
+#[derive(Debug, Clone, Copy, Default)]
+struct Sum {
+    n_pages: i64,
+    n_bytes: i64,
+}
 
-async fn delete(gone: &[Identity], tx: &mut PgConnection) -> Result<(), ApplyFault> {
-    sqlx::query(DELETE)
+async fn sum(
+    query: Query<'_, Postgres, PgArguments>,
+    tx: &mut PgConnection,
+) -> Result<Sum, ApplyFault> {
+    let rows = query.fetch_all(tx).await?;
+    let Some(row) = rows.first() else { return Ok(Sum::default()) };
+    Ok(Sum { n_pages: row.try_get("n_pages")?, n_bytes: row.try_get("n_bytes")? })
+}
+
+const DELETE: &str = "
+    WITH gone AS (
+        DELETE FROM cache AS c
+        USING unnest($1::bytea[], $2::bytea[], $3::text[]) AS named (key, variant, owner)
+        WHERE c.key = named.key AND c.variant = named.variant
+            AND coalesce(c.owner, '') = named.owner
+        RETURNING c.content_size)
+    SELECT count(*) AS n_pages, coalesce(sum(-content_size), 0)::bigint AS n_bytes FROM gone";
+
+/// Forgets renderings; answers what that adds to the sum.
+async fn delete(gone: &[Identity], tx: &mut PgConnection) -> Result<Sum, ApplyFault> {
+    if gone.is_empty() {
+        return Ok(Sum::default());
+    }
+    let query = sqlx::query(DELETE)
         .bind(gone.iter().map(|it| it.key.as_bytes().as_slice()).collect::<Vec<_>>())
         .bind(gone.iter().map(|it| it.variant.as_bytes().as_slice()).collect::<Vec<_>>())
-        .bind(gone.iter().map(Identity::owner_text).collect::<Vec<_>>())
-        .execute(tx)
-        .await?;
+        .bind(gone.iter().map(Identity::owner_text).collect::<Vec<_>>());
+    let Sum { n_pages, n_bytes } = sum(query, tx).await?;
+    Ok(Sum { n_pages: -n_pages, n_bytes })
+}
+
+const KNOWN: &str = "
+    SELECT count(*) AS n_pages, coalesce(sum(c.content_size), 0)::bigint AS n_bytes
+    FROM unnest($1::bytea[], $2::bytea[], $3::text[]) AS named (key, variant, owner)
+    JOIN cache AS c ON c.key = named.key AND c.variant = named.variant
+        AND coalesce(c.owner, '') = named.owner";
+
+/// What stands there of renderings that are stored again.
+async fn known(pages: &[(Box<Page>, i64, i64)], tx: &mut PgConnection) -> Result<Sum, ApplyFault> {
+    let stored = || pages.iter().map(|(page, ..)| &page.stored);
+    let query = sqlx::query(KNOWN)
+        .bind(stored().map(|it| it.key.as_bytes().as_slice()).collect::<Vec<_>>())
+        .bind(stored().map(|it| it.variant.as_bytes().as_slice()).collect::<Vec<_>>())
+        .bind(stored().map(|it| Identity::from(it).owner_text()).collect::<Vec<_>>());
+    sum(query, tx).await
+}
+
+const COUNT: &str = "
+    INSERT INTO cache_totals AS old (one, n_pages, n_bytes) VALUES (true, $1, $2)
+    ON CONFLICT (one) DO UPDATE SET
+        n_pages = old.n_pages + excluded.n_pages, n_bytes = old.n_bytes + excluded.n_bytes";
+
+async fn count(change: Sum, tx: &mut PgConnection) -> Result<(), ApplyFault> {
+    sqlx::query(COUNT).bind(change.n_pages).bind(change.n_bytes).execute(tx).await?;
     Ok(())
 }
 
@@ -153,6 +205,9 @@ const UPSERT: &str = "
         position = excluded.position, redirected = excluded.redirected";
 
 async fn upsert(pages: &[(Box<Page>, i64, i64)], tx: &mut PgConnection) -> Result<(), ApplyFault> {
+    if pages.is_empty() {
+        return Ok(());
+    }
     fn column<'a, T>(
         pages: &'a [(Box<Page>, i64, i64)],
         of: impl Fn(&'a WebCacheStored) -> T,

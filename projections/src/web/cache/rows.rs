@@ -135,9 +135,10 @@ pub async fn expired(
 const BEYOND: &str = "
     SELECT key, variant, owner FROM (
         SELECT key, variant, owner, used_at, position,
-            sum(content_size) OVER (ORDER BY used_at DESC, position DESC) AS upto
-        FROM portal.cache) AS c
-    WHERE upto > $1 ORDER BY used_at, position LIMIT $2";
+            sum(content_size) OVER (ORDER BY used_at, position) - content_size AS before
+        FROM (SELECT key, variant, owner, used_at, position, content_size
+            FROM portal.cache ORDER BY used_at, position LIMIT $2) AS oldest) AS c
+    WHERE before < $1 ORDER BY used_at, position";
 
 /// Renderings for which there is no room within a bound, those first that were not used for longest.
 pub async fn beyond(
@@ -145,7 +146,11 @@ pub async fn beyond(
     max_bytes: u64,
     limit: usize,
 ) -> Result<Vec<Identity>, QueryFault> {
-    let query = sqlx::query(BEYOND).bind(number(max_bytes)).bind(number(limit as u64));
+    let excess = totals(database).await?.n_bytes.saturating_sub(max_bytes);
+    if excess == 0 {
+        return Ok(Vec::new());
+    }
+    let query = sqlx::query(BEYOND).bind(number(excess)).bind(number(limit as u64));
     query::rows(database, VIEW, query, identity).await
 }
 
@@ -183,9 +188,7 @@ pub struct Totals {
     pub n_bytes: u64,
 }
 
-const TOTALS: &str = "
-    SELECT count(*) AS n_pages, coalesce(sum(content_size), 0)::bigint AS n_bytes
-    FROM portal.cache";
+const TOTALS: &str = "SELECT n_pages, n_bytes FROM portal.cache_totals";
 
 /// How much is cached.
 pub async fn totals(database: &Database) -> Result<Totals, QueryFault> {

@@ -246,6 +246,12 @@ async fn what_would_become_of_a_request_is_foreseen_gate_by_gate_and_comes_true(
     let own = admin.with_token(issued["secret"].as_str());
     assert_eq!(foreseen(&own, &page, "").await["agent"], json!(agent.id));
     own.get(&format!("/api/web/check?url={page}&agent={}", poor.id)).await.has(403);
+
+    // Nor is it told how much is cached for all of them.
+    let all = admin.get("/api/web/cache").await.expect(200).json();
+    assert_eq!(all["n_pages"], all["pages"].as_array().expect("pages").len(), "{all}");
+    let seen = own.get("/api/web/cache").await.expect(200).json();
+    assert_eq!((&seen["n_pages"], &seen["n_bytes"]), (&json!(null), &json!(null)), "{seen}");
     weir.stop().await;
 }
 

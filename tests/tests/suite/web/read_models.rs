@@ -254,7 +254,9 @@ async fn the_cache_has_a_rendering_for_everybody_and_one_for_each_owner() {
     let rows = cache::find(database, &everybodys.key, &everybodys.variant, &ann).await;
     let rows: Vec<_> = rows.expect("rows").iter().map(|row| (row.content, row.n_hits)).collect();
     assert_eq!(rows, [(hash(3), 0)]);
-    assert_eq!(cache::totals(database).await.expect("totals").n_pages, 2);
+    let totals = cache::totals(database).await.expect("totals");
+    let bytes = stage.numbers("SELECT sum(content_size)::bigint FROM portal.cache").await;
+    assert_eq!((totals.n_pages, vec![totals.n_bytes.cast_signed()]), (2, bytes));
     stage.rest().await;
 }
 
