@@ -16,6 +16,7 @@ pub const MIGRATIONS: &[(i64, &str, &str)] = &[
     (3, "access", include_str!("../../../migrations/0003_access.sql")),
     (4, "sessions", include_str!("../../../migrations/0004_sessions.sql")),
     (5, "content", include_str!("../../../migrations/0005_content.sql")),
+    (6, "content_words", include_str!("../../../migrations/0006_content_words.sql")),
 ];
 
 /// The schema cannot be used as it is.

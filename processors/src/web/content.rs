@@ -5,7 +5,7 @@ use bytes::Bytes;
 use sqlx::Row;
 use tracing::error;
 use weir_events::web::request::Hash256;
-use weir_log::database::{Database, DatabaseFault};
+use weir_log::database::{Database, DatabaseFault, Pooler};
 
 /// The largest content.
 pub const MAX_BYTES: usize = 1_000_000;
@@ -30,14 +30,10 @@ pub struct Contents {
     database: Database,
 }
 
-/// What is there already is needed again.
-const NEEDED: &str = "
-    UPDATE portal.content SET stored_at = now(), unneeded_since = NULL
-    WHERE hash = $1 AND size = $2 RETURNING hash";
-
+/// What is there already is needed again. The words of it are looked up later, by the read model that
+/// points at it.
 const PUT: &str = "
-    INSERT INTO portal.content (hash, size, bytes, words)
-    VALUES ($1, $2, $3, to_tsvector('english', $4))
+    INSERT INTO portal.content (hash, size, bytes, unread) VALUES ($1, $2, $3, $4)
     ON CONFLICT (hash) DO UPDATE SET stored_at = now(), unneeded_since = NULL";
 
 const GET: &str = "SELECT bytes FROM portal.content WHERE hash = $1";
@@ -62,17 +58,20 @@ impl Contents {
         let size = i32::try_from(size).ok().filter(|_| size <= MAX_BYTES);
         let size = size.ok_or(ContentFault::TooLarge(content.len()))?;
         let hash = Self::hash(content);
-        let mut tx = self.database.begin().await?;
-        let known = sqlx::query(NEEDED).bind(hash.as_bytes().as_slice()).bind(size);
-        let known = known.fetch_all(&mut *tx).await.map_err(&fault)?;
-        if known.is_empty() {
-            let put = sqlx::query(PUT)
-                .bind(hash.as_bytes().as_slice())
-                .bind(size)
-                .bind(&content[..])
-                .bind(searched(content));
-            put.execute(&mut *tx).await.map_err(&fault)?;
-        }
+        // What points at it is appended after it, and that writes to disk what was committed before.
+        let begin = match self.database.pooler() {
+            Pooler::None => "BEGIN; SET LOCAL synchronous_commit = off",
+            Pooler::Transaction => "BEGIN; DEALLOCATE ALL; SET LOCAL synchronous_commit = off",
+        };
+        let mut tx = self.database.begin_with(begin).await?;
+        sqlx::query(PUT)
+            .bind(hash.as_bytes().as_slice())
+            .bind(size)
+            .bind(&content[..])
+            .bind(searched(content))
+            .execute(&mut *tx)
+            .await
+            .map_err(&fault)?;
         tx.commit().await.map_err(&fault)?;
         Ok(hash)
     }
@@ -99,14 +98,11 @@ impl Contents {
     }
 }
 
-/// The beginning of a text, as far as it can be searched. Postgres has no texts with a NUL.
-fn searched(content: &[u8]) -> Option<&str> {
+/// How much of a text, from its beginning, can be searched: whole characters. Postgres has no texts
+/// with a NUL.
+fn searched(content: &[u8]) -> Option<i32> {
     let text = std::str::from_utf8(content).ok().filter(|text| !text.contains('\0'))?;
-    let mut end = text.len().min(MAX_SEARCHED_BYTES);
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    text.get(..end)
+    i32::try_from(text.floor_char_boundary(MAX_SEARCHED_BYTES)).ok()
 }
 
 #[cfg(test)]
@@ -115,13 +111,12 @@ mod tests {
 
     #[test]
     fn texts_are_searched_as_far_as_the_bound_and_nothing_else_is() {
-        assert_eq!(searched(b"words"), Some("words"));
+        assert_eq!(searched(b"words"), Some(5));
         assert_eq!(searched(b"wo\0rds"), None);
         assert_eq!(searched(b"\xff\xfe"), None);
         let long = "ä".repeat(MAX_SEARCHED_BYTES);
-        let cut = searched(long.as_bytes()).unwrap();
-        assert_eq!(cut.len(), MAX_SEARCHED_BYTES);
-        let odd = format!("x{long}");
-        assert_eq!(searched(odd.as_bytes()).unwrap().len(), MAX_SEARCHED_BYTES - 1);
+        let bound = i32::try_from(MAX_SEARCHED_BYTES).unwrap();
+        assert_eq!(searched(long.as_bytes()), Some(bound));
+        assert_eq!(searched(format!("x{long}").as_bytes()), Some(bound - 1));
     }
 }

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use sqlx::{Row, postgres::PgRow};
+use sqlx::{PgConnection, Row, postgres::PgRow};
 use weir_events::{
     position::Position,
     web::request::{AgentId, Hash256},
@@ -55,6 +55,17 @@ pub async fn sweep(database: &Database, since: u64, grace: Duration) -> Result<u
     }
     query::execute(database, VIEW, sqlx::query(MARK).bind(since).bind(grace)).await?;
     Ok(n_swept)
+}
+
+const READ: &str = "
+    UPDATE portal.content SET unread = NULL,
+        words = to_tsvector('english', convert_from(substring(bytes FROM 1 FOR unread), 'UTF8'))
+    WHERE hash = ANY ($1) AND unread IS NOT NULL";
+
+/// Looks up the words of contents that were not looked into yet. What is in them is a function of the
+/// content alone, so it does not matter who does it, or how often.
+pub(super) async fn read(contents: &[&[u8]], tx: &mut PgConnection) -> Result<(), sqlx::Error> {
+    sqlx::query(READ).bind(contents).execute(tx).await.map(drop)
 }
 
 /// A page in which something was found.

@@ -9,7 +9,7 @@ use weir_events::{
 };
 
 use super::{
-    super::{host_of, number, packed},
+    super::{content, host_of, number, packed},
     Identity,
 };
 use crate::engine::ApplyFault;
@@ -235,7 +235,8 @@ async fn upsert(pages: &[(Box<Page>, i64, i64)], tx: &mut PgConnection) -> Resul
         .bind(pages.iter().map(|(.., used_at)| *used_at).collect::<Vec<_>>())
         .bind(pages.iter().map(|(page, ..)| page.position).collect::<Vec<_>>())
         .bind(column(pages, |it| it.redirected.join("\n")))
-        .execute(tx)
+        .execute(&mut *tx)
         .await?;
-    Ok(())
+    let contents = column(pages, |it| it.content.as_bytes().as_slice());
+    Ok(content::read(&contents, tx).await?)
 }
