@@ -24,7 +24,7 @@ const VERSIONS: &[(&str, i32, &str)] = &[
     ("sync_status", 1, "dd9bbf939bc96446"),
     ("traffic", 1, "f047d2f08f96b6e5"),
     ("waivers", 1, "8f3536193809c5a1"),
-    ("request_log", 3, "fbb1a03666bc60be"),
+    ("request_log", 3, "fc37914592ef3b8e"),
     ("cache", 3, "884759072ab34065"),
     ("reports", 3, "59c17e76199eb1e3"),
     ("web_approvals", 2, "c35bc0955301008d"),
