@@ -96,7 +96,7 @@ fn asked(headers: &HeaderMap, now: Timestamp) -> Option<i64> {
     if !asked.is_empty() && asked.bytes().all(|byte| byte.is_ascii_digit()) {
         return Some(asked.parse().unwrap_or(MAX_SECONDS));
     }
-    let from = text(DATE).and_then(date).unwrap_or(now.micros() / 1_000_000);
+    let from = text(DATE).and_then(date).unwrap_or_else(|| now.micros() / 1_000_000);
     Some(date(asked)? - from)
 }
 
