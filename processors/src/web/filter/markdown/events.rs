@@ -2,6 +2,7 @@
 //!
 //! What is made of it is what is made of the HTML that it means; a property test holds that it is.
 
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use pulldown_cmark::{CodeBlockKind, Event, Tag, TagEnd};
 use weir_events::web::content::ContentFilter;
 
@@ -16,6 +17,31 @@ use crate::web::filter::{
 
 /// Nothing is nested deeper than this; what is, stands in what is around it.
 const MAX_DEPTH: usize = 124;
+
+/// What is encoded in an address that is written as HTML.
+const ODD: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'!')
+    .remove(b'#')
+    .remove(b'$')
+    .remove(b'%')
+    .remove(b'&')
+    .remove(b'\'')
+    .remove(b'(')
+    .remove(b')')
+    .remove(b'*')
+    .remove(b'+')
+    .remove(b',')
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'/')
+    .remove(b':')
+    .remove(b';')
+    .remove(b'=')
+    .remove(b'?')
+    .remove(b'@')
+    .remove(b'^')
+    .remove(b'_')
+    .remove(b'~');
 
 /// Makes a document of what a parser says.
 pub(super) fn document<'a>(
@@ -180,7 +206,7 @@ impl Reader<'_> {
     }
 
     fn link(&mut self, written: &str) {
-        self.push(|builder| match judge::address(&escaped(written)) {
+        self.push(|builder| match judge::address(&utf8_percent_encode(written, ODD).to_string()) {
             Some(address) if !builder.in_link() => {
                 builder.link(address);
                 Undo::Mark
@@ -217,17 +243,4 @@ impl Reader<'_> {
             Some(Undo::Mark) => self.builder.unmark(),
         }
     }
-}
-
-/// An address as it is written in HTML: what may not stand in one is encoded.
-fn escaped(address: &str) -> String {
-    let mut escaped = String::with_capacity(address.len());
-    for byte in address.bytes() {
-        if byte.is_ascii_alphanumeric() || b"!#$%&'()*+,-./:;=?@_~^".contains(&byte) {
-            escaped.push(char::from(byte));
-        } else {
-            escaped.push_str(&format!("%{byte:02X}"));
-        }
-    }
-    escaped
 }

@@ -22,7 +22,8 @@ pub(super) fn escape(
     let mut rest = text;
     let mut before = out.chars().next_back();
     loop {
-        let (words, signs) = rest.split_at(rest.bytes().take_while(is_itself).count());
+        let (words, signs) =
+            rest.split_at(rest.bytes().take_while(|byte| is_itself(*byte)).count());
         out.push_str(words);
         before = words.chars().next_back().or(before);
         let mut chars = signs.chars();
@@ -88,7 +89,7 @@ pub(super) fn fitting(text: &str, room: usize) -> usize {
 }
 
 /// What is written as it is, wherever it stands.
-const fn is_itself(byte: &u8) -> bool {
+const fn is_itself(byte: u8) -> bool {
     byte.is_ascii_alphanumeric()
         || matches!(byte, b' ' | b',' | b';' | b'(' | b'?' | b'/' | b'"' | b'\'')
 }
