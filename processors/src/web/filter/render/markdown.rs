@@ -201,8 +201,7 @@ impl Writer<'_> {
         if let Some(room) = max_size.checked_sub(written + 1)
             && room < text.len().saturating_mul(2)
         {
-            // A word more than fits by all appearances: what is cut off is looked at below.
-            end = text.ceil_char_boundary(fitting(&text, room) + 1);
+            end = fitting(&text, room);
         }
         while let Some(room) = max_size.checked_sub(written + 1) {
             end = words(&text, end.min(room));

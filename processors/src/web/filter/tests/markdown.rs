@@ -86,3 +86,12 @@ fn a_list_in_a_definition_is_written_as_it_is_read() {
         assert_eq!(raw(&once, "text/markdown").content, once, "{page}");
     }
 }
+
+#[test]
+fn as_much_of_one_long_word_stays_as_there_is_room_for() {
+    for word in ["[", "x", "é", "a*"] {
+        let wanted = ContentFilter { max_size: 1000, ..ContentFilter::default() };
+        let filtered = filtered(word.repeat(5000).as_bytes(), "text/markdown", &wanted);
+        assert!(filtered.content.len() > 900, "{word}: {}", filtered.content.len());
+    }
+}

@@ -73,17 +73,17 @@ pub(super) fn escape(
     }
 }
 
-/// Where a text has to end so that it takes no more room, as far as that is to be known: what follows a
+/// About where a text has to end so that it takes no more room, and rather behind that: what follows a
 /// sign may change how that is written.
 pub(super) fn fitting(text: &str, room: usize) -> usize {
+    const STEP: usize = 64;
     let mut written = String::new();
     let mut end = 0;
-    for word in text.split_inclusive(' ') {
-        escape(word, Place::Flow, false, None, &mut written);
-        if room < written.len() {
-            break;
-        }
-        end += word.len();
+    while end < text.len() && written.len() <= room {
+        let start = end;
+        end = text.ceil_char_boundary(start + STEP);
+        let step = text.get(start..end).unwrap_or_default();
+        escape(step, Place::Flow, false, None, &mut written);
     }
     end
 }
