@@ -97,6 +97,30 @@ pub(crate) const HTML: &[(&str, &str)] = &[
     ("zero width", "<p>keepsake</p><p>le\u{200b}t leak_me = f(1)\u{200b};</p>"),
     ("nul", "<p>keepsake</p><p\0re>x</p><pre>leak_me()</pre>"),
     (
+        "a line in each paragraph",
+        "<p>keepsake</p><p>let leak_me = f(1);</p><p>leak_me</p><p>return leak_me</p><p>}</p><p>keepsake",
+    ),
+    (
+        "a line in each row",
+        "<p>keepsake</p><table><tr><td>1<td>def leak_me(x):<tr><td>2<td>y = x + 1<tr><td>3<td>return leak_me</table>",
+    ),
+    (
+        "a line in each item",
+        "<p>keepsake</p><ul><li>cd leak_me<li>mkdir -p leak_me<li>export A=leak_me</ul><p>keepsake",
+    ),
+    ("element of a wiki", "<p>keepsake</p><source lang=c>leak_me x</source><p>keepsake"),
+    ("element with a name like code", "<p>keepsake</p><rh-code>leak_me x</rh-code><p>keepsake"),
+    (
+        "class in the letters of code",
+        "<style>.q1 { font-family: Menlo, monospace }</style><p>keepsake</p><div class=q1>leak_me x</div>",
+    ),
+    (
+        "statement in a sentence",
+        "<p>The keepsake is for (int i = 0; i < leak_me; i++) { leak_me += i; } and no more, keepsake",
+    ),
+    ("letters of mathematics", "<p>keepsake</p><p>𝐫𝐞𝐭𝐮𝐫𝐧 leak_me;</p>"),
+    ("letters of two scripts", "<p>keepsake</p><p>rеturn leak_me;</p>"),
+    (
         "meta refresh, base, canonical",
         "<base href='javascript:leak_me()'><meta http-equiv=refresh content='0;url=leak_me'><link rel=canonical href=leak_me><p>keepsake",
     ),
@@ -141,6 +165,9 @@ pub(crate) const MARKDOWN: &[(&str, &str)] = &[
     ("heading", "# keepsake `leak_me`\n\nkeepsake\n===\n"),
     ("script", "<script>\nleak_me()\n\nleak_me()\n</script>\n\nkeepsake"),
     ("unmarked lines", "keepsake\n\nlet leak_me = 1;\nreturn leak_me();\n\nkeepsake"),
+    ("block of Org", "keepsake\n\n#+BEGIN_SRC c\nleak_me x\n#+END_SRC\n\nkeepsake"),
+    ("block of LaTeX", "keepsake\n\n\\begin{lstlisting}\nleak_me x\n\\end{lstlisting}\n\nkeepsake"),
+    ("block of a wiki", "keepsake\n\n{code:java}\nleak_me x\n{code}\n\nkeepsake"),
     ("transcript", "keepsake\n\n$ leak_me --x\nleak_me\n\nkeepsake"),
 ];
 
@@ -164,6 +191,9 @@ pub(crate) const TEXT: &[(&str, &str)] = &[
         "listing",
         "The keepsake does it:\n\n    fn leak_me() {\n        // leak_me of the words\n        leak_me();\n    }\n\nThen keepsake.\nAnd more keepsake of it.\nAnd more keepsake of it.\nAnd more keepsake of it.\nAnd keepsake.",
     ),
+    ("block of AsciiDoc", "The keepsake.\n\n[source,c]\n----\nleak_me x\n----\n\nThe keepsake."),
+    ("literal block", "The keepsake::\n\n    leak_me x\n\nThe keepsake."),
+    ("wiki text", "The keepsake:\n<pre>\nleak_me x\n</pre>\nThe keepsake."),
     ("ticks", "The keepsake `leak_me()` does it."),
     ("escaped", "The keepsake <code>leak_me()</code> does it."),
 ];
