@@ -227,7 +227,8 @@ impl<'a> Scan<'a> {
         const MAX_LINES: usize = 400;
         const SAMPLE: usize = 40;
         let before = at.checked_sub(1).map_or("", |before| self.line(before).trim());
-        if !before.is_empty() && !before.starts_with(['.', '[', '+']) {
+        let is_title = before.starts_with(['.', '[', '+']) && !before.starts_with("[code");
+        if !before.is_empty() && !is_title {
             return None;
         }
         let close = (at + 1..self.lines.len().min(at + MAX_LINES))

@@ -48,6 +48,7 @@ fn marks_that_mean_something_else_mark_nothing() {
         "the {code} macro is old\nwords",
         "Bring with you:\n\n  a coat\n  a hat",
         "<pre> is an element\nwords",
+        "[code removed: 1 line]\n----\nx = f(1)\n----",
         "[1] Knuth, The Art of Computer Programming\nwords",
         "- one\n- two",
     ] {
