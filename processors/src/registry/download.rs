@@ -173,8 +173,9 @@ impl<C: ArtifactCache> Downloads<C> {
             self.note_use(&cached).await;
             return Ok(Opened::Kept(cached));
         }
-        self.0.counters.count(Count::FileMiss);
         let mut state = self.state_of(wanted, caller, trail);
+        let is_here = state.borrow().is_whole();
+        self.0.counters.count(if is_here { Count::FileHit } else { Count::FileMiss });
         let first = self.0.bounds.first;
         let sendable = tokio::time::timeout(first, state.wait_for(State::can_be_answered)).await;
         if matches!(sendable, Ok(Err(_))) {
@@ -242,19 +243,26 @@ impl<C: ArtifactCache> Downloads<C> {
         if !matches!(fetched, Ok(Ok(None))) {
             self.0.counters.upstream(asked_at.elapsed());
         }
-        // Who comes from now on looks in the cache first, or starts anew.
-        drop(landing);
         match fetched.unwrap_or(Err(DownloadFault::TooSlow(bound))) {
-            Ok(None) => {}
+            // Who comes from now on looks in the cache first, or starts anew.
+            Ok(None) => drop(landing),
             Ok(Some(fetched)) => {
-                let Fetched { file, size, kept, place } = fetched;
+                let Fetched { file, size, place, artifact } = fetched;
                 self.0.counters.upstream_fails(false);
-                state.send_replace(State::Done { file, size, _place: place });
-                if let Some(sha256) = kept {
+                // Readers do not wait for the disk. Who asks for it until it is kept reads it, too.
+                let done = |place| State::Done { file: Arc::clone(&file), size, _place: place };
+                state.send_replace(done(Some(place)));
+                let Some(artifact) = artifact else { return };
+                let sha256 = artifact.meta.sha256.clone();
+                let kept = self.keep(wanted, artifact).await;
+                drop(landing);
+                if kept {
+                    state.send_replace(done(None));
                     self.record_stored(wanted, sha256, size, caller).await;
                 }
             }
             Err(fault) => {
+                drop(landing);
                 self.0.counters.count(Count::UpstreamFailure);
                 match &fault {
                     DownloadFault::Outbound(_)

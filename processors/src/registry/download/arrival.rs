@@ -7,15 +7,16 @@ use sha2::{Digest as _, Sha256 as Hasher};
 use tempfile::NamedTempFile;
 
 use super::{Promise, Wanted, promise::Check, room::Place};
+use crate::registry::cache::Artifact;
 
 /// What was fetched, and fits.
 pub(super) struct Fetched {
     pub(super) file: Arc<File>,
     pub(super) size: u64,
-    /// Its SHA-256, if it was kept.
-    pub(super) kept: Option<String>,
-    /// What it takes of the room, if it was not.
-    pub(super) place: Option<Arc<Place>>,
+    /// What it takes of the room, as long as it is not kept.
+    pub(super) place: Arc<Place>,
+    /// What is to be kept, if it can be.
+    pub(super) artifact: Option<Artifact>,
 }
 
 /// What has arrived so far.

@@ -28,7 +28,7 @@ use crate::{
 };
 
 impl<C: ArtifactCache> Downloads<C> {
-    /// Fetches, verifies and keeps. `None` when somebody else had kept it meanwhile.
+    /// Fetches and verifies. `None` when somebody else had kept it meanwhile.
     pub(super) async fn fetch(
         &self,
         wanted: &Wanted,
@@ -69,7 +69,7 @@ impl<C: ArtifactCache> Downloads<C> {
             arrival.place.reach(arrival.n_bytes + chunk.len() as u64)?;
             arrival = arrival.take(chunk).await?;
         }
-        self.keep(wanted, arrival, size, began).await.map(Some)
+        self.verify(wanted, arrival, size, began).await.map(Some)
     }
 
     async fn ask(
@@ -102,7 +102,7 @@ impl<C: ArtifactCache> Downloads<C> {
         Ok(self.ask(Method::HEAD, wanted, trail).await?.content_length())
     }
 
-    async fn keep(
+    async fn verify(
         &self,
         wanted: &Wanted,
         arrival: Arrival,
@@ -130,34 +130,33 @@ impl<C: ArtifactCache> Downloads<C> {
             ShapeFault::Mismatch(cause) => DownloadFault::Mismatch(cause),
             ShapeFault::Disk(fault) => DownloadFault::Disk(fault),
         })?;
-        if !wanted.can_be_kept() {
-            let place = Some(Arc::new(place));
-            return Ok(Fetched { file, size: n_bytes, kept: None, place });
-        }
-        let sha256 = hex::encode(found);
         let meta = Meta {
             size: n_bytes,
-            sha256: sha256.clone(),
+            sha256: hex::encode(found),
             promise: also.map(|promise| promise.to_string()).or(shaped),
             ttl: self.0.bounds.kept_for.map(|kept_for| kept_for.as_secs()),
             created_at: began,
             etag: None,
             content_type: wanted.content_type.to_owned(),
         };
-        // The bytes are right, so readers get them even where there is no room to keep them.
-        let kept = match self.0.cache.set(wanted.key.clone(), Artifact { staged, meta }).await {
-            Ok(true) => Some(sha256),
+        let artifact = wanted.can_be_kept().then_some(Artifact { staged, meta });
+        Ok(Fetched { file, size: n_bytes, place: Arc::new(place), artifact })
+    }
+
+    /// Keeps what is right. Its readers have it already, also where there is no room to keep it;
+    /// answers whether it is kept.
+    pub(super) async fn keep(&self, wanted: &Wanted, artifact: Artifact) -> bool {
+        match self.0.cache.set(wanted.key.clone(), artifact).await {
+            Ok(true) => true,
             Ok(false) => {
                 info!(file = wanted.key.file(), "a file was purged on its way, and is not kept");
-                None
+                false
             }
             Err(fault) => {
                 warn!(file = wanted.key.file(), error = %fault, "a verified file could not be kept");
-                None
+                false
             }
-        };
-        let place = kept.is_none().then(|| Arc::new(place));
-        Ok(Fetched { file, size: n_bytes, kept, place })
+        }
     }
 
     pub(super) async fn record_stored(
