@@ -35,8 +35,8 @@ impl QueryFault {
     fn of(view: &'static str) -> impl Fn(sqlx::Error) -> Self {
         move |cause| {
             let code = cause.as_database_error().and_then(DatabaseError::code);
-            // undefined_table, invalid_schema_name
-            if code.is_some_and(|code| code == "42P01" || code == "3F000") {
+            // undefined_table, invalid_schema_name; undefined_column: the view is that of the version before.
+            if code.is_some_and(|code| ["42P01", "3F000", "42703"].contains(&&*code)) {
                 return Self::NotBuilt(view);
             }
             DatabaseFault { doing: "query a read model", cause }.into()

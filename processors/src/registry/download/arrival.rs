@@ -5,6 +5,7 @@ use std::{fs::File, io, os::unix::fs::FileExt as _, sync::Arc};
 use bytes::Bytes;
 use sha2::{Digest as _, Sha256 as Hasher};
 use tempfile::NamedTempFile;
+use tokio::sync::OwnedSemaphorePermit;
 
 use super::{Promise, Wanted, promise::Check, room::Place};
 use crate::registry::cache::Artifact;
@@ -17,6 +18,8 @@ pub(super) struct Fetched {
     pub(super) place: Arc<Place>,
     /// What is to be kept, if it can be.
     pub(super) artifact: Option<Artifact>,
+    /// Its place among the downloads.
+    pub(super) slot: OwnedSemaphorePermit,
 }
 
 /// What has arrived so far.

@@ -4,7 +4,7 @@ use std::{io, sync::Arc};
 
 use http::{HeaderMap, HeaderValue, Method, StatusCode, header::ACCEPT};
 use sha2::Digest as _;
-use tokio::sync::watch;
+use tokio::sync::{OwnedSemaphorePermit, watch};
 use tracing::{info, warn};
 use weir_events::{
     registry::{CacheStored, UpstreamRejected},
@@ -40,8 +40,9 @@ impl<C: ArtifactCache> Downloads<C> {
             return Ok(None);
         }
         // Sooner than a client is told that nothing comes.
-        let slot = tokio::time::timeout(self.0.bounds.first / 2, self.0.slots.acquire()).await;
-        let _slot = slot.map_err(|_| DownloadFault::Busy)?.map_err(|_| DownloadFault::Stopping)?;
+        let slot = Arc::clone(&self.0.slots).acquire_owned();
+        let slot = tokio::time::timeout(self.0.bounds.first / 2, slot).await;
+        let slot = slot.map_err(|_| DownloadFault::Busy)?.map_err(|_| DownloadFault::Stopping)?;
         let began = self.0.ledger.now();
         let mut reply = self.ask(Method::GET, wanted, trail).await?;
         let announced = reply.content_length();
@@ -69,7 +70,7 @@ impl<C: ArtifactCache> Downloads<C> {
             arrival.place.reach(arrival.n_bytes + chunk.len() as u64)?;
             arrival = arrival.take(chunk).await?;
         }
-        self.verify(wanted, arrival, size, began).await.map(Some)
+        self.verify(wanted, arrival, size, began, slot).await.map(Some)
     }
 
     async fn ask(
@@ -108,6 +109,7 @@ impl<C: ArtifactCache> Downloads<C> {
         arrival: Arrival,
         size: Option<u64>,
         began: Timestamp,
+        slot: OwnedSemaphorePermit,
     ) -> Result<Fetched, DownloadFault> {
         let Arrival { staged, file, hasher, check, n_bytes, place } = arrival;
         if let Some(size) = size.filter(|size| *size != n_bytes) {
@@ -140,7 +142,7 @@ impl<C: ArtifactCache> Downloads<C> {
             content_type: wanted.content_type.to_owned(),
         };
         let artifact = wanted.can_be_kept().then_some(Artifact { staged, meta });
-        Ok(Fetched { file, size: n_bytes, place: Arc::new(place), artifact })
+        Ok(Fetched { file, size: n_bytes, place: Arc::new(place), artifact, slot })
     }
 
     /// Keeps what is right. Its readers have it already, also where there is no room to keep it;

@@ -52,7 +52,10 @@ impl Recorded {
     /// What an event says that a request has come to.
     pub(super) fn of_end(event: &Event) -> Option<Self> {
         match event {
-            Event::WebRequestCompleted(done) => Some(Self::Answered(done.clone().into())),
+            // The road of a request is nothing that its agent is answered.
+            Event::WebRequestCompleted(done) => Some(Self::Answered(
+                WebRequestCompleted { redirects: Vec::new(), ..done.clone() }.into(),
+            )),
             Event::WebRequestFailed(WebRequestFailed { asked, code, error, reason, .. })
             | Event::WebRequestBlocked(WebRequestBlocked { asked, code, error, reason, .. }) => {
                 let reason = reason.clone();
