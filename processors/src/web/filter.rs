@@ -223,26 +223,37 @@ fn pass(
             }
             if wanted.format == ContentFormat::Raw {
                 let (content, truncated) = render::plain::cut(&filtered, max_size);
-                return Written { content, truncated, settled: !truncated, title: None };
+                // What goes may leave lines side by side that were apart.
+                let settled = !truncated && content == text;
+                return Written { content, truncated, settled, title: None };
             }
             if kind == Kind::Json { json::document(&filtered) } else { plain::document(&filtered) }
         }
     };
     let title = title::of(&document, kind, wanted);
-    let (content, truncated) = match (wanted.format, kind) {
-        (ContentFormat::Structured, _) => render::structured::write(&document, max_size),
-        (ContentFormat::Summary, _) => render::summary::write(&document, max_size),
-        (ContentFormat::Raw, Kind::Markdown) => render::markdown::write(&document, max_size),
-        (ContentFormat::Raw, _) => render::html::write(&document, max_size, wanted),
-    };
-    // HTML is cut so that it reads as it is written.
-    let settled = !document.unsettled
-        && (kind != Kind::Markdown
-            || !truncated
+    let (content, truncated, settled) = match (wanted.format, kind) {
+        (ContentFormat::Structured, _) => {
+            let (content, truncated) = render::structured::write(&document, max_size);
+            (content, truncated, true)
+        }
+        (ContentFormat::Summary, _) => {
+            let (content, truncated) = render::summary::write(&document, max_size);
+            (content, truncated, true)
+        }
+        (ContentFormat::Raw, Kind::Markdown) => {
+            let (content, truncated) = render::markdown::write(&document, max_size);
+            let settled = !truncated
                 && !document.mended
                 && !joins_lines(&document)
-                && !markdown::has_marks(&content));
-    Written { content, title, truncated, settled }
+                && !markdown::has_marks(&content);
+            (content, truncated, settled)
+        }
+        (ContentFormat::Raw, _) => {
+            let html = render::html::write(&document, max_size, wanted);
+            (html.content, html.truncated, html.settled)
+        }
+    };
+    Written { content, title, truncated, settled: settled && !document.unsettled }
 }
 
 /// Where the first of what has to go begins in a text that stands for itself, if anything has to.

@@ -120,7 +120,7 @@ impl<'a> Builder<'a> {
             let (blanks, behind) = behind.split_at(end);
             if !blanks.is_empty() && self.blank.is_none() {
                 // The first one decides, so that what was written reads the same.
-                self.blank = Some(if blanks.starts_with(['\n', '\r']) { '\n' } else { ' ' });
+                self.blank = Some(if blanks.starts_with(['\n', '\r', '\u{c}']) { '\n' } else { ' ' });
             }
             rest = behind;
         }
@@ -191,8 +191,19 @@ impl<'a> Builder<'a> {
         self.document.text.push_str(words);
     }
 
-    /// A word with something in it that is not written.
+    /// A word with something in it that is not written, or ends its line.
     fn odd_word(&mut self, word: &str) {
+        for (n, part) in word.split(ends_line).enumerate() {
+            if 0 < n {
+                self.line_break();
+            }
+            if !part.is_empty() {
+                self.odd_part(part);
+            }
+        }
+    }
+
+    fn odd_part(&mut self, word: &str) {
         let printed: String = word.chars().filter(|c| !is_control(*c)).collect();
         // What it joins may be written already.
         let before = if self.blank.is_none() && self.n_breaks == 0 {
@@ -293,7 +304,12 @@ const fn is_blank(c: char) -> bool {
 
 /// What nobody sees and everybody stumbles over: controls, joiners of nothing, marks of byte order.
 const fn is_odd(c: char) -> bool {
-    is_control(c) || ignorable::is_ignorable(c)
+    is_control(c) || ignorable::is_ignorable(c) || ends_line(c)
+}
+
+/// Whether a line ends with it, though it is no blank to HTML.
+const fn ends_line(c: char) -> bool {
+    ignorable::is_line_end(c) && !is_blank(c)
 }
 
 const fn is_control(c: char) -> bool {
@@ -302,6 +318,5 @@ const fn is_control(c: char) -> bool {
 
 /// A text without it.
 fn seen(text: &str) -> String {
-    let printed: String = text.chars().filter(|c| !is_control(*c)).collect();
-    ignorable::without(&printed).into_owned()
+    ignorable::seen(text).into_owned()
 }

@@ -6,7 +6,34 @@
 
 use std::borrow::Cow;
 
-/// A text without them.
+/// A text as readers see it: each line ends in the one way that lines are told apart by, and nothing
+/// is left that nobody sees, controls included.
+pub(super) fn seen(text: &str) -> Cow<'_, str> {
+    let is_seen = |c: char| !is_line_end(c) && (c == '\t' || !c.is_control());
+    if text.chars().all(|c| c == '\n' || is_seen(c)) {
+        return without(text);
+    }
+    let mut kept = String::with_capacity(text.len());
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        if is_line_end(c) {
+            if c == '\r' {
+                let _ended = chars.next_if_eq(&'\n');
+            }
+            kept.push('\n');
+        } else if c == '\n' || is_seen(c) {
+            kept.push(c);
+        }
+    }
+    Cow::Owned(without(&kept).into_owned())
+}
+
+/// Whether a line ends with a character, and is not told apart by it.
+pub(super) const fn is_line_end(c: char) -> bool {
+    matches!(c, '\r' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}')
+}
+
+/// A text without what nobody sees.
 pub(super) fn without(text: &str) -> Cow<'_, str> {
     if text.is_ascii() || !text.contains(is_ignorable) {
         return Cow::Borrowed(text);

@@ -28,7 +28,10 @@ pub(super) fn filter(text: &str, wanted: &ContentFilter, tally: &mut Tally) -> S
     while let Some(start) = rest.find('"') {
         let (before, literal) = rest.split_at(start);
         let (literal, behind) = literal.split_at(literal_len(literal));
-        let string = serde_json::from_str::<String>(literal).unwrap_or_default();
+        let written = serde_json::from_str::<String>(literal).unwrap_or_default();
+        let string = ignorable::seen(&written).into_owned();
+        let rewritten = (string != written).then(|| quoted(&string));
+        let literal = rewritten.as_deref().unwrap_or(literal);
         rest = behind;
         lines.between.push_str(before);
         if behind.trim_start().starts_with(':') && string.len() <= MAX_NAME_BYTES {
@@ -57,8 +60,13 @@ fn write(out: &mut String, literal: &str, string: &str, kept: &str) {
     if kept == string {
         out.push_str(literal);
     } else {
-        out.push_str(&serde_json::to_string(kept).unwrap_or_else(|_| "\"\"".to_owned()));
+        out.push_str(&quoted(kept));
     }
+}
+
+/// A string as a literal.
+fn quoted(string: &str) -> String {
+    serde_json::to_string(string).unwrap_or_else(|_| "\"\"".to_owned())
 }
 
 /// Whether a string may be a line of code among others.
@@ -68,7 +76,7 @@ fn is_line(string: &str) -> bool {
 }
 
 fn without_end(string: &str) -> &str {
-    string.trim_end_matches(['\n', '\r'])
+    string.trim_end_matches('\n')
 }
 
 /// Strings that stand side by side: in an array, or in the same place of one object after the other.
@@ -106,7 +114,7 @@ impl Lines {
 
     fn add(&mut self, literal: &str, string: String) {
         let before = std::mem::take(&mut self.between);
-        let look = judge::look(&ignorable::without(without_end(&string)));
+        let look = judge::look(without_end(&string));
         self.strings.push(Line { before, literal: literal.to_owned(), string, look });
     }
 
@@ -136,7 +144,7 @@ impl Lines {
             for (n, line) in run.iter().enumerate() {
                 out.push_str(&line.before);
                 let words = if n == 0 { words.as_str() } else { "" };
-                out.push_str(&serde_json::to_string(words).unwrap_or_default());
+                out.push_str(&quoted(words));
             }
             at += n;
         }
@@ -158,7 +166,6 @@ fn literal_len(text: &str) -> usize {
 }
 
 fn name(name: &str, wanted: &ContentFilter, tally: &mut Tally) -> String {
-    let name = &*ignorable::without(name);
     if wanted.strip_inline_code && !judge::judge(name, Caution::Plain).is_empty() {
         tally.span(name);
         return placeholder::SPAN.to_owned();
@@ -168,7 +175,6 @@ fn name(name: &str, wanted: &ContentFilter, tally: &mut Tally) -> String {
 }
 
 fn value(string: &str, wanted: &ContentFilter, tally: &mut Tally) -> String {
-    let string = &*ignorable::without(string);
     if has_markup(string) {
         let document = html::read(string, html::Syntax::Html, wanted, tally);
         return lines(&document);

@@ -17,7 +17,7 @@ use self::line::wrapped_lines;
 pub(super) use self::{
     address::address,
     blocks::{Markup, marked_off},
-    line::{Look, code_lines, look, together},
+    line::{Look, code_lines, is_harmless, look, together},
     words::reads_as_prose,
 };
 use super::placeholder;

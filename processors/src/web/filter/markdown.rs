@@ -5,7 +5,7 @@ mod events;
 
 use std::borrow::Cow;
 
-use memchr::memchr3;
+use memchr::{memchr, memchr2};
 use pulldown_cmark::{Event, Options, Parser, html::push_html};
 use weir_events::web::content::ContentFilter;
 
@@ -21,11 +21,14 @@ const OPTIONS: Options = Options::ENABLE_TABLES.union(Options::ENABLE_STRIKETHRO
 
 /// Reads Markdown as `CommonMark` has it, with tables and strikethrough.
 pub(super) fn read(text: &str, wanted: &ContentFilter, tally: &mut Tally) -> Document {
-    let text = behind_metadata(text, tally);
+    // Who ends lines otherwise ends them all the same.
+    let ends = memchr(b'\r', text.as_bytes())
+        .map(|_| text.replace("\r\n", "\n").replace('\r', "\n"));
+    let text = behind_metadata(ends.as_deref().unwrap_or(text), tally);
     let text = without_marked_off(text, wanted, tally);
     let text = text.as_ref();
-    // What ends lines otherwise, and what is no character, HTML reads in its own way.
-    if memchr3(b'<', b'\r', 0, text.as_bytes()).is_none() {
+    // What is no character, HTML reads in its own way.
+    if memchr2(b'<', 0, text.as_bytes()).is_none() {
         return events::document(Parser::new_ext(text, OPTIONS), wanted, tally);
     }
     by_html(text, wanted, tally)

@@ -18,7 +18,7 @@ const SOURCE_TENTHS: usize = 6;
 
 /// Leaves out the lines that are code. What is not stays as it was written.
 pub(super) fn filter(text: &str, wanted: &ContentFilter, tally: &mut Tally) -> String {
-    let seen = ignorable::without(text);
+    let seen = ignorable::seen(text);
     let text = seen.as_ref();
     let lines: Vec<&str> = text.lines().collect();
     // What is marked within a line is gone before the line is judged, as it is when judged again.
@@ -96,7 +96,7 @@ fn keep(line: &str, shown: &str, out: &mut String, tally: &mut Tally) {
     for removal in judge::marked(line).into_iter().filter(|_| line != shown) {
         tally.span(line.get(removal.range).unwrap_or_default());
     }
-    out.extend(shown.chars().filter(|c| *c == '\t' || !c.is_control()));
+    out.push_str(shown);
     tally.kept(out.get(start..).unwrap_or_default());
     out.push('\n');
 }

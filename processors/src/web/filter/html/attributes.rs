@@ -322,5 +322,7 @@ fn is_monospace(family: &str) -> bool {
         "terminal",
     ];
     let family = family.to_ascii_lowercase();
-    FAMILIES.iter().any(|name| family.contains(name))
+    // A hand of the firm Monotype has letters of all widths.
+    let mut families = family.split(',').filter(|family| !family.contains("monotype"));
+    families.any(|family| FAMILIES.iter().any(|name| family.contains(name)))
 }

@@ -40,5 +40,8 @@ fn is_escaped(tree: &Tree, id: Id) -> bool {
     };
     HOLDERS.contains(&&**name)
         || attributes::value(attributes, "type")
-            .is_some_and(|kind| kind == "html" || kind == "text/html")
+            // Titles are read as text, whatever stands in them.
+            .is_some_and(|kind| {
+                kind == "html" || kind == "text/html" || kind == "xhtml" && &**name == "title"
+            })
 }

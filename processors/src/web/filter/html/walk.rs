@@ -215,7 +215,7 @@ impl Walker<'_> {
 
     /// The first title is that of the page; feeds have one more for each entry.
     fn title(&mut self, id: Id) {
-        let text = self.text_of(id);
+        let text = self.title_of(id);
         if self.builder.title(&text) {
             return;
         }

@@ -227,7 +227,7 @@ impl<'a> Scan<'a> {
         const MAX_LINES: usize = 400;
         const SAMPLE: usize = 40;
         let before = at.checked_sub(1).map_or("", |before| self.line(before).trim());
-        let is_title = before.starts_with(['.', '[', '+']) && !before.starts_with("[code");
+        let is_title = before.starts_with(['.', '[', '+']) && placeholder::leading(before).is_none();
         if !before.is_empty() && !is_title {
             return None;
         }

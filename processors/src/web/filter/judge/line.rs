@@ -6,8 +6,10 @@ mod marks;
 mod normal;
 mod together;
 
-pub(super) use self::harmless::is_harmless;
-pub(in crate::web::filter) use self::together::{Look, together};
+pub(in crate::web::filter) use self::{
+    harmless::is_harmless,
+    together::{Look, together},
+};
 use super::{super::placeholder, words::is_small};
 
 /// What a line looks like. Depends on the line alone.

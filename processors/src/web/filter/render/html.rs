@@ -5,7 +5,7 @@ use weir_events::web::content::ContentFilter;
 use super::plain::words;
 use crate::web::filter::{
     document::{Block, Container, Document, Inline, Leaf, LeafKind, Piece},
-    first_code,
+    first_code, judge,
 };
 
 const HEAD: &str = "<!DOCTYPE html>\n<meta charset=\"utf-8\">\n";
@@ -17,17 +17,26 @@ pub(in crate::web::filter) fn write(
     document: &Document,
     max_size: usize,
     wanted: &ContentFilter,
-) -> (String, bool) {
+) -> Html {
     let mut out = String::with_capacity(document.text.len() + document.blocks.len() * 12);
     if max_size < HEAD.len() {
-        return (out, true);
+        return Html { content: out, truncated: true, settled: true };
     }
     out.push_str(HEAD);
     let filled = out.len();
     let mut writer =
-        Writer { document, wanted, out, max_size, to_close: 0, open: Vec::new(), filled };
+        Writer { document, wanted, out, max_size, to_close: 0, open: Vec::new(), filled, settled: true };
     let truncated = !writer.all();
-    (writer.out, truncated)
+    Html { content: writer.out, truncated, settled: writer.settled }
+}
+
+/// What was written.
+pub(in crate::web::filter) struct Html {
+    pub(in crate::web::filter) content: String,
+    /// Some of it did not fit.
+    pub(in crate::web::filter) truncated: bool,
+    /// It is read again as it is written.
+    pub(in crate::web::filter) settled: bool,
 }
 
 struct Writer<'a> {
@@ -41,6 +50,7 @@ struct Writer<'a> {
     open: Vec<(Container, usize)>,
     /// Behind the last leaf.
     filled: usize,
+    settled: bool,
 }
 
 impl Writer<'_> {
@@ -161,6 +171,9 @@ impl Writer<'_> {
             }
             n_rounds += 1;
         };
+        // Beside others, half a line may look like another one of theirs.
+        let in_cell = matches!(self.open.last(), Some((Container::Cell { .. }, _)));
+        self.settled = !in_cell && judge::is_harmless(part);
         self.out.push_str(open);
         escape(part, &mut self.out);
         self.out.push_str(close);

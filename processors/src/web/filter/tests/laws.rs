@@ -115,6 +115,10 @@ pub(in crate::web::filter) const HTML: &[&str] = &[
     "f(x, y=1)",
     "\u{ad}",
     "می\u{200c}",
+    "\u{2028}",
+    "\u{85}",
+    "<li>print foo_bar",
+    "<td>print foo_baz is what you would do",
 ];
 
 pub(in crate::web::filter) const MARKDOWN: &[&str] = &[
@@ -248,6 +252,12 @@ pub(in crate::web::filter) const TEXT: &[&str] = &[
     "\u{200d}",
     "f(x, y=1)",
     "{ a; }",
+    "\r",
+    "\u{2028}",
+    "\u{1}",
+    "~~~\n",
+    "print foo_bar\n",
+    "cache-dir: a/b\n",
 ];
 
 fn again(filtered: &Filtered, wanted: &ContentFilter) -> Filtered {
@@ -272,6 +282,24 @@ fn laws(body: &str, declared: &str, max_size: u32) -> Result<(), TestCaseError> 
         }
     }
     Ok(())
+}
+
+#[test]
+fn what_code_leaves_behind_makes_nothing_else_code() {
+    for text in [
+        "x = foo(1);\n----\nprint foo_bar\n----\n\nIt is the end of it.",
+        "x = foo(1);\ncache-dir: a/b\n\nprint foo_bar\n\nprint foo_baz\n\nSome words.",
+        "[source code removed: 3 lines]\n----\nprint foo_bar\n----\n\nIt is the end of it.",
+    ] {
+        laws(text, "text/plain; charset=utf-8", 65_536).unwrap();
+    }
+    let items = "<ul><li>print foo_bar<li>print foo_baz<li>print foo_qux is what you would do when it is one of the others</ul>";
+    let table = "<table><tr><td>x<td>print foo_bar<tr><td>y<td>print foo_baz<tr><td>z<td>print foo_qux is what you would do</table>";
+    for page in [items, table] {
+        for max_size in 30..300 {
+            laws(page, "text/html; charset=utf-8", max_size).unwrap();
+        }
+    }
 }
 
 proptest! {

@@ -11,6 +11,43 @@ fn no_form_of_plain_text_lets_code_through_or_loses_prose() {
 }
 
 #[test]
+fn lines_end_in_many_ways_and_none_of_them_hides_code() {
+    let lines = [
+        "These are the words of a page that is a keepsake.",
+        "import os",
+        "def run(leak_me):",
+        "    return os.system(leak_me)",
+        "That is all of it, keepsake.",
+        "The next one is about the sea and its birds, keepsake.",
+        "It is long, keepsake, and there is no more to it than that.",
+    ];
+    for end in ["\n", "\r\n", "\r", "\u{b}", "\u{c}", "\u{85}", "\u{2028}", "\u{2029}"] {
+        let text = lines.join(end);
+        holds(&format!("text, {end:?}"), text.as_bytes(), "text/plain; charset=utf-8");
+        let json = serde_json::to_string(&[&text]).unwrap();
+        holds(&format!("json, {end:?}"), json.as_bytes(), "application/json");
+        let page = format!("<p>{}", lines.map(str::trim).join(end));
+        holds(&format!("html, {end:?}"), page.as_bytes(), "text/html; charset=utf-8");
+        holds(&format!("markdown, {end:?}"), lines.map(str::trim).join(end).as_bytes(), "text/markdown; charset=utf-8");
+    }
+    let marked = "keepsake\r\r#+begin_src c\rleak_me\r#+end_src\r\rkeepsake";
+    holds("marks", marked.as_bytes(), "text/markdown");
+    holds("marks", marked.as_bytes(), "text/plain");
+}
+
+#[test]
+fn controls_and_blanks_that_nobody_sees_do_not_hide_code() {
+    for text in [
+        "keepsake\n\nleak_me \u{1}=\u{1} 1;\u{1}\n\nkeepsake",
+        "keepsake\n\nlet\u{2800}leak_me\u{1680}=\u{2800}f(1);\n\nkeepsake",
+    ] {
+        holds("text", text.as_bytes(), "text/plain; charset=utf-8");
+        let json = serde_json::to_string(&text.split("\n\n").collect::<Vec<_>>()).unwrap();
+        holds("json", json.as_bytes(), "application/json");
+    }
+}
+
+#[test]
 fn a_body_that_is_source_by_type_is_a_notice() {
     for declared in
         ["text/javascript", "text/css", "text/x-python", "application/x-sh", "text/x-diff"]

@@ -33,6 +33,32 @@ fn a_page_is_called_by_its_title_or_its_heading_in_each_format() {
 }
 
 #[test]
+fn the_titles_of_feeds_carry_no_code() {
+    let entry = |title: &str| {
+        format!("<?xml version='1.0'?><feed xmlns='http://www.w3.org/2005/Atom'>{title}<entry>{title}</entry></feed>")
+    };
+    for title in [
+        "<title type='html'>Use &lt;code&gt;leak_me[k]&lt;/code&gt; &lt;b&gt;keepsake&lt;/b&gt;</title>",
+        "<title type='html'><![CDATA[Use <code>leak_me[k]</code> <b>keepsake</b>]]></title>",
+        "<title type='html'>&lt;pre&gt;leak_me&lt;/pre&gt;keepsake</title>",
+        "<title type='xhtml'><div>Use <code>leak_me[k]</code> <b>keepsake</b></div></title>",
+        "<title type='html'>&lt;span class='highlight-source-c'&gt;leak_me&lt;/span&gt; keepsake</title>",
+    ] {
+        let page = entry(title);
+        holds(title, page.as_bytes(), "application/atom+xml");
+        for format in ContentFormat::ALL {
+            let title = filtered(page.as_bytes(), "application/atom+xml", &in_format(format)).title;
+            let title = title.unwrap_or_default();
+            assert!(!title.contains(CODE) && title.contains(PROSE), "{page}: {title}");
+        }
+    }
+    let page = entry("<title type='html'>Of &lt;b&gt;bold&lt;/b&gt; words</title>");
+    assert_eq!(raw(&page, "application/atom+xml").title.as_deref(), Some("Of bold words"));
+    let page = "<p>keepsake</p><svg><title>Use <code>leak_me[k]</code></title></svg>";
+    holds("svg", page.as_bytes(), "text/html");
+}
+
+#[test]
 fn what_goes_is_kept_for_who_asks_and_changes_nothing() {
     let page = "<p>One <code>f(x)</code>.</p><pre class=language-c>int x;\n</pre><p>let y = g(1);<br>return y;</p>\
                 <style>p {}</style>";

@@ -7,7 +7,7 @@ use crate::web::filter::{
         roles::Role,
         tree::{Data, Id, Tree},
     },
-    judge, language,
+    judge, language, placeholder,
 };
 
 impl Walker<'_> {
@@ -36,6 +36,45 @@ impl Walker<'_> {
         }
         self.n_steps += code.len();
         code
+    }
+
+    /// The text of a title, in which feeds have elements: those that are code leave a placeholder.
+    pub(super) fn title_of(&mut self, top: Id) -> String {
+        let mut title = String::new();
+        let mut at = self.tree.first(top);
+        while let Some(id) = at {
+            self.n_steps += 1;
+            let mut into = true;
+            match self.tree.data(id) {
+                Data::Text(text) => title.push_str(text),
+                Data::Element { role: Role::Unseen, .. } => into = false,
+                Data::Element { role, looks, .. } => {
+                    let is_block = *role == Role::Code;
+                    let is_code = is_block
+                        || *role == Role::Span
+                        || !matches!(looks.code, Likeness::None | Likeness::Weak);
+                    into = !looks.gutter && !looks.hidden;
+                    let strips = if is_block {
+                        self.wanted.strip_code_blocks
+                    } else {
+                        self.wanted.strip_inline_code
+                    };
+                    if into && is_code && strips {
+                        into = false;
+                        let code = self.text_of(id);
+                        self.builder.tally.span(code.trim());
+                        title.push_str(placeholder::SPAN);
+                        self.scratch = code;
+                    } else if !matches!(role, Role::Inline(_) | Role::Link | Role::Unmarked) {
+                        title.push(' ');
+                    }
+                }
+                Data::Document | Data::Nothing => {}
+            }
+            at = self.tree.first(id).filter(|_| into).or_else(|| self.tree.behind(id, top));
+        }
+        self.n_steps += title.len();
+        title
     }
 
     pub(super) fn reads_as_prose(&mut self, id: Id, likeness: Likeness) -> bool {

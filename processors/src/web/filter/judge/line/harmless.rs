@@ -383,7 +383,7 @@ const SIGNS: [Sign; 256] = {
 };
 
 /// Whether no line of a text has any sign of code.
-pub(in crate::web::filter::judge) fn is_harmless(text: &str) -> bool {
+pub(in crate::web::filter) fn is_harmless(text: &str) -> bool {
     let bytes = text.as_bytes();
     let mut at = 0;
     // Where lines end in the source, they are judged by themselves and as one.
