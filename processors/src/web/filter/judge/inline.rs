@@ -112,9 +112,7 @@ fn is_nested(inner: &str) -> bool {
 fn call(text: &str, open: usize) -> Option<(usize, usize)> {
     let start = name_start(text, open);
     let keyword = text.get(..open)?.strip_suffix(' ').and_then(|before| {
-        let word = before.rsplit(|c: char| !c.is_ascii_alphanumeric()).next()?;
-        matches!(word, "for" | "if" | "while" | "switch" | "catch" | "function")
-            .then(|| before.len() - word.len())
+        keyword(before).map(|word| before.len() - word.len())
     });
     if start == open && keyword.is_none() {
         return None;
@@ -129,8 +127,9 @@ fn call(text: &str, open: usize) -> Option<(usize, usize)> {
     let behind = text.get(close + 1..)?;
     let block = behind.trim_start().starts_with('{');
     let dotted = name.contains(['.', '_']) || name.contains("::") || name.contains("->");
-    let quoted =
-        inner.contains(['"', '\'']) && (inner.starts_with(['"', '\'']) || inner.contains(','));
+    let quoted = keyword.is_none()
+        && has_quote(inner)
+        && (inner.starts_with(['"', '\'']) || inner.contains(','));
     let statement = dotted && !inner.is_empty() && behind.starts_with(';');
     // `P(X = 3)` is of mathematics.
     let is_formula = name.len() <= 2 && !behind.starts_with(';');
@@ -144,13 +143,39 @@ fn call(text: &str, open: usize) -> Option<(usize, usize)> {
     Some((start, extended(text, close + 1)))
 }
 
+/// The keyword that a text ends in.
+fn keyword(before: &str) -> Option<&str> {
+    let word = before.rsplit(|c: char| !c.is_ascii_alphanumeric()).next()?;
+    matches!(word, "for" | "if" | "while" | "switch" | "catch" | "function").then_some(word)
+}
+
+/// Whether a bracket behind a text may be that of a loop or a condition.
+pub(super) fn is_keyword(before: &str) -> bool {
+    keyword(before).is_some()
+}
+
 fn is_statement(inner: &str, keyword: bool) -> bool {
     if keyword {
-        // `for (one reason or the other)`; of signs, those of a loop or a condition.
+        // `for (one reason or the other)`; of signs, those of a loop or a condition: `(p < 0.05)` and
+        // `(Simon & Schuster)` are of sentences.
         let small = inner.split_whitespace().filter(|word| super::words::is_small(word)).count();
-        return small < 2 && (inner.contains(';') || inner.contains(['=', '<', '>', '&', '|']));
+        let signs = ["&&", "||", "==", "!=", "<=", ">=", ";"];
+        return small < 2 && signs.iter().any(|sign| inner.contains(sign));
     }
     is_program(inner)
+}
+
+/// Whether something is quoted; no `it's`.
+fn has_quote(inner: &str) -> bool {
+    let bytes = inner.as_bytes();
+    let letter = |at: Option<usize>| {
+        at.and_then(|at| bytes.get(at)).is_some_and(u8::is_ascii_alphabetic)
+    };
+    bytes.iter().enumerate().any(|(at, byte)| match byte {
+        b'"' => true,
+        b'\'' => !(letter(at.checked_sub(1)) && letter(Some(at + 1))),
+        _ => false,
+    })
 }
 
 /// What goes on behind a call: `.b(c)`, `{ … }`, `;`.

@@ -27,12 +27,16 @@ pub(in crate::web::filter) fn look(line: &str) -> Look {
     let words = tokens.n_symbols == 0 && 2 <= tokens.n_small;
     let languages = if words { 0 } else { languages::points(line) };
     let keywords = marks::keywords(line).max(languages);
+    // It may be a statement where others stand beside it.
+    let is_item = 0 < keywords && marks::is_item(line);
+    let keywords = if is_item { 0 } else { keywords };
     let (ends, shapes) = (marks::ends(line), marks::shapes(line));
     let calls = 2 * tokens.n_calls.min(2);
     let operators = if tokens.is_path(line) { 0 } else { (tokens.n_operators * 2).min(4) };
     let names = tokens.n_names.min(3);
     // `if x is None:` is made of small words, too.
-    let forgiven = if 5 <= keywords { tokens.n_small.min(2) * 2 } else { 0 };
+    let is_joined = keywords == marks::JOINED && line.ends_with(':');
+    let forgiven = if 5 <= keywords || is_joined { tokens.n_small.min(2) * 2 } else { 0 };
     let prose = tokens.prose(line) - forgiven;
     let for_code = ends + keywords + shapes + calls + operators + names;
     let score = for_code + tokens.n_flags.min(2) + tokens.density() - prose;
@@ -43,10 +47,11 @@ pub(in crate::web::filter) fn look(line: &str) -> Look {
     let bare = line.ends_with(';') && calls + operators + keywords + shapes == 0;
     let ends = if bare || marks::is_typed(line) { 0 } else { ends };
     let entry = languages::entry(line);
+    let item = if is_item { Look::ITEM } else { 0 };
     let firm = ends + keywords + shapes;
     Look {
         score,
-        doubt: firm + calls + operators + names + entry - prose,
+        doubt: firm + calls + operators + names + entry + item - prose,
         hard: 0 < firm + calls,
         firm: 0 < firm,
         nest: 0 < entry && line.ends_with(':'),

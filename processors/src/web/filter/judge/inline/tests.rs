@@ -25,6 +25,8 @@ fn code_among_words_is_found_where_it_can_be_nothing_else() {
         ("We pass fetch(url => url.trim()) to it", "We pass # to it"),
         ("Set {\"a\": 1, \"b\": 2} in the file.", "Set # in the file."),
         ("A rule .x { color: red; } hides it", "A rule .x # hides it"),
+        ("so if (a && b) and while (i <= n) here", "so # and # here"),
+        ("and for (x of y) { z } here", "and # here"),
         ("see javascript:alert(document.cookie) there", "see # there"),
         ("see data:text/html,<b>x</b> there", "see # there"),
         ("the {code}x = 1{code} macro", "the # macro"),
@@ -49,6 +51,11 @@ fn what_is_only_mentioned_or_calculated_stays() {
         "H2O(l) and NaCl(aq) react (slowly).",
         "data: 12, 13, 14; script: by hand",
         "Dear John(ny), C(2) is the note; see ISO(E) 12(b).",
+        "She wrote it for (Simon & Schuster) in 1990.",
+        "It is adjusted for (age < 65) and sex.",
+        "It is so if (p < 0.05) holds.",
+        "At 10:30 we went, even if (as I'd hoped, in vain) it rained.",
+        "Dear friend(s, it's late, and) more",
         "https://en.example/wiki/Rust_(programming_language) is the page",
     ] {
         assert_eq!(without(text), text);

@@ -3,7 +3,10 @@
 //! Nothing is decided here that is not decided by the score as well: of what is harmless, each line
 //! scores less than any line of code. Of all else nothing is said.
 
-use super::{super::words::Packed, marks};
+use super::{
+    super::{inline, words::Packed},
+    marks,
+};
 use crate::web::filter::placeholder;
 
 /// What may begin a statement, a command or a trace: of what begins so the rest has to be looked at.
@@ -493,7 +496,14 @@ fn line_end(text: &str, start: usize) -> Option<usize> {
             {
                 return None;
             }
-            Sign::Opening if at != start && at_start(at) && next() != Some(b')') => n_symbols += 1,
+            Sign::Opening
+                if at != start
+                    && at_start(at)
+                    && next() != Some(b')')
+                    && !inline::is_keyword(text.get(start..at - 1).unwrap_or_default()) =>
+            {
+                n_symbols += 1;
+            }
             Sign::Bracket if !in_word && text.get(at..)?.starts_with(placeholder::SPAN) => {
                 n_more += placeholder::SPAN.len();
                 at += placeholder::SPAN.len() - 1;
@@ -527,6 +537,7 @@ mod tests {
     fn is_what_the_score_says(text: &str) -> Result<(), TestCaseError> {
         if is_harmless(text) {
             prop_assert!(escaped::find(text, true).is_empty(), "marked: {text:?}");
+            prop_assert!(inline::find(text).is_empty(), "inline: {text:?}");
             for line in text.split(['\n', '\r']).chain([text]) {
                 let score = super::super::score(line);
                 prop_assert!(score < 2, "{score}: {line:?}");
@@ -536,7 +547,11 @@ mod tests {
         Ok(())
     }
 
-    const MORE: [&str; 12] = [
+    const MORE: [&str; 16] = [
+        "for (init; test; step)",
+        "for (",
+        "catch (a; b)",
+        "; c)",
         "interface",
         "namespace",
         "protected",

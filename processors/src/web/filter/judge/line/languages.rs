@@ -75,6 +75,11 @@ fn lisp(line: &str) -> i32 {
         "cdr",
         "map",
     ];
+    /// Words of sentences among them.
+    const ENGLISH: [&str; 14] = [
+        "let", "if", "when", "unless", "begin", "loop", "require", "import", "display", "format",
+        "print", "map", "define", "car",
+    ];
     let inner = line.trim_start_matches('(');
     let end = inner.find([' ', ')', '\t', '(']).unwrap_or(inner.len());
     let (head, rest) = inner.split_at(end);
@@ -82,7 +87,14 @@ fn lisp(line: &str) -> i32 {
     let open = line.bytes().filter(|byte| *byte == b'(').count();
     let closed = line.bytes().filter(|byte| *byte == b')').count();
     let is_odd = open != closed || closes(2);
-    if HEADS.contains(&head) && (is_odd || rest.contains(['(', '"', '\'', ':'])) {
+    let is_english = ENGLISH.contains(&head);
+    let quotes = rest.contains(" '") || rest.contains("('") || rest.contains(" :");
+    let is_form = if is_english {
+        1 < open || rest.contains(" '") || rest.contains(" \"")
+    } else {
+        is_odd || quotes || rest.contains(['(', '"'])
+    };
+    if HEADS.contains(&head) && is_form {
         return 5;
     }
     let is_head = !head.is_empty()
@@ -207,7 +219,7 @@ fn cmdlet(first: &str, rest: &str) -> i32 {
 /// Languages that are written in large letters.
 fn shouted(line: &str, first: &str, rest: &str) -> i32 {
     let quiet = rest.bytes().any(|byte| byte.is_ascii_lowercase());
-    let signs = rest.contains(['/', ':', '=', '[', '$', '.', '"', '-', '_']);
+    let signs = rest.split_whitespace().any(is_argument);
     match first {
         "IDENTIFICATION" | "PROCEDURE" | "DATA" | "ENVIRONMENT" if rest == "DIVISION." => 9,
         "PROGRAM-ID." | "END-IF" | "END-IF." | "END-PERFORM" | "END-PERFORM." | "END-EVALUATE." => {
@@ -221,7 +233,7 @@ fn shouted(line: &str, first: &str, rest: &str) -> i32 {
         {
             6
         }
-        "FROM" if (quiet && rest.split_whitespace().count() <= 3) => 4,
+        "FROM" if (quiet && rest.split_whitespace().count() <= 3) => 3 + i32::from(signs),
         "RUN" | "COPY" | "CMD" | "EXPOSE" | "ENV" | "ARG" | "ADD" | "USER" | "VOLUME" | "LABEL"
         | "HEALTHCHECK" | "ONBUILD"
             if quiet && signs && !rest.ends_with(['.', '!', '?'])
@@ -229,7 +241,7 @@ fn shouted(line: &str, first: &str, rest: &str) -> i32 {
         {
             5
         }
-        "PROGRAM" | "SUBROUTINE" | "MODULE" if !rest.is_empty() && !rest.contains(' ') => 4,
+        "PROGRAM" | "SUBROUTINE" | "MODULE" if !rest.is_empty() && !rest.contains(' ') => 3,
         "IMPLICIT" if rest == "NONE" => 9,
         "INTEGER" | "REAL" | "CHARACTER" | "LOGICAL" if rest.contains("::") => 7,
         "CALL" if rest.contains('(') => 5,
@@ -240,6 +252,23 @@ fn shouted(line: &str, first: &str, rest: &str) -> i32 {
         | "LDX" | "INT" | "LDR" | "STR" => operands(rest) * 5,
         _ => 0,
     }
+}
+
+/// Whether a word is of a command rather than of a sentence: a path, a flag, `name:tag`, `NAME=value`,
+/// `file.txt`, `["list"`; no `Editor:`, `4.5/5` or `e-mail`.
+fn is_argument(word: &str) -> bool {
+    let bytes = word.as_bytes();
+    let is_path = word.starts_with(['/', '~']) || word.ends_with('/') || word.matches('/').count() > 1;
+    let is_within = bytes.windows(3).any(|part| {
+        matches!(part, [a, b':' | b'.' | b'=', c]
+            if a.is_ascii_alphabetic() && (c.is_ascii_alphanumeric() || b"$\"'/".contains(c)))
+    });
+    let is_flag = bytes.first() == Some(&b'-') && bytes.get(1).is_some_and(|byte| *byte != b'-')
+        || word.starts_with("--") && 2 < word.len();
+    let is_variable = bytes.windows(2).any(|part| {
+        matches!(part, [b'$', b] if b.is_ascii_alphabetic() || matches!(b, b'{' | b'('))
+    });
+    is_path || is_within || is_flag || is_variable || word.contains('_') || word.starts_with("[\"")
 }
 
 fn is_number(text: &str) -> bool {
@@ -254,12 +283,21 @@ fn operands(rest: &str) -> i32 {
         word.trim_matches(['[', ']', ',', '(', ')', '#', '*', '%', '$', '.', '-'])
             .to_ascii_lowercase()
     };
+    // `eax`, `rsp`: a wide one has a letter more.
     let register = |word: &str| {
         let name = bare(word);
         let numbered = name.len() <= 4
             && name.starts_with(|c: char| c.is_ascii_lowercase())
             && name.bytes().skip(1).any(|byte| byte.is_ascii_digit());
-        numbered || name.len() <= 3 && NAMES.iter().any(|known| name.ends_with(known))
+        let short = name.strip_prefix(['e', 'r']).unwrap_or(&name);
+        numbered || NAMES.contains(&short) || NAMES.contains(&&*name)
+    };
+    // By itself it is known by less: `test PC`, `call Al` and `add H2O` are to be read.
+    let alone = |word: &str| {
+        let is_small = !word.bytes().any(|byte| byte.is_ascii_uppercase());
+        let digits = bare(word).split_off(bare(word).len().min(1));
+        let numbered = self::is_number(&digits) && bare(word).starts_with(['r', 'x', 'w', 'e', 't', 's', 'a', 'v']);
+        is_small && register(word) && (numbered || digits.bytes().all(|byte| !byte.is_ascii_digit()))
     };
     let is_number = |word: &str| {
         word.starts_with(['$', '#']) || bare(word).starts_with("0x") && bare(word).len() > 2
@@ -271,7 +309,7 @@ fn operands(rest: &str) -> i32 {
         || words().any(is_number);
     let fits = n <= 4
         && rest.len() < 48
-        && (listed && words().any(register) || marked || n == 1 && register(rest));
+        && (listed && words().any(register) || marked || n == 1 && alone(rest));
     i32::from(fits)
 }
 
@@ -361,7 +399,7 @@ fn quiet(line: &str, first: &str, rest: &str) -> i32 {
         {
             4
         }
-        "case" if (ends(" of") || ends(" in")) && n <= 4 => 5,
+        "case" if ends(" of") && n <= 4 || ends(" in") && rest.starts_with(['$', '"']) => 5,
         "match" if ends(" with") && n <= 4 => 5,
         "while" if ends(" do") && n <= 8 => 4,
         // Haskell, OCaml
@@ -395,8 +433,13 @@ fn quiet(line: &str, first: &str, rest: &str) -> i32 {
         "using" if capital(rest) && n == 1 && closed => 3,
         "proc" if rest.contains('{') => 5,
         // VHDL, Verilog
-        "entity" | "architecture" | "process" | "package" if ends(" is") => 6,
-        "library" | "signal" | "variable" | "constant" if ends(";") && n <= 8 => 5,
+        "architecture" if ends(" is") && n == 4 && rest.contains(" of ") => 6,
+        "entity" | "process" | "package" if ends(" is") && n <= 3 => 6,
+        "library" | "signal" | "variable" | "constant"
+            if ends(";") && n <= 8 && (n == 1 || rest.contains([':', '=', '[', '(', '<'])) =>
+        {
+            5
+        }
         "module" if rest.contains('(') && !rest.starts_with('(') => 5,
         "input" | "output" | "wire" | "reg" | "assign" | "inout"
             if ends(";") || ends(",") && n <= 3 =>

@@ -171,6 +171,11 @@ pub(super) fn keywords(line: &str) -> i32 {
     let n = line.split_whitespace().count();
     let ends = |marks: &[char]| line.ends_with(marks);
     match first {
+        "with" | "for" | "if" | "while" | "elif"
+            if line.ends_with(':') && n <= 7 && joins(first, rest) && !compares(first, rest) =>
+        {
+            JOINED
+        }
         "if" | "while" | "for" | "elif" if line.ends_with("; then") || line.ends_with("; do") => 9,
         "from" if rest.contains(" import ") => 8,
         _ if is_statement(line, first, rest) => 6,
@@ -206,6 +211,63 @@ pub(super) fn keywords(line: &str) -> i32 {
             if rest.is_empty() || rest.starts_with('(') { 4 } else { 0 }
         }
         _ => command(first, rest),
+    }
+}
+
+/// What also begins an item of a list, though statements begin with it.
+const ALSO_WORDS: [&str; 62] = [
+    "public", "private", "protected", "static", "abstract", "override", "export", "extern", "final",
+    "class", "struct", "interface", "trait", "module", "type", "object", "import", "use", "using",
+    "package", "require", "include", "double", "long", "float", "string", "void", "char", "return",
+    "yield", "raise", "throw", "await", "print", "echo", "assert", "make", "go", "node", "gem", "bundle",
+    "python", "java", "helm", "tar", "yarn", "ruby", "composer", "brew", "cargo", "signal", "variable",
+    "constant", "library", "input", "output", "wire", "assign", "process", "open", "program", "entity",
+];
+
+/// Whether a line ends like an item of a list and has no sign of a statement but its first word:
+/// `import duties;`, `use of force;`, `public schools, private hospitals,`.
+pub(super) fn is_item(line: &str) -> bool {
+    const TYPES: [&str; 22] = [
+        "int", "void", "bool", "boolean", "char", "byte", "static", "const", "var", "fn", "unsigned",
+        "struct", "enum", "async", "function", "readonly", "virtual", "inline", "strict", "warnings",
+        "std", "crate",
+    ];
+    /// Of what is also a word, one of these stands before a name of the programmer's.
+    const ALSO_TYPES: [&str; 8] =
+        ["class", "final", "long", "double", "float", "string", "abstract", "interface"];
+    const VALUES: [&str; 13] = [
+        "null", "nil", "true", "false", "this", "self", "result", "res", "err", "undefined", "None",
+        "True", "False",
+    ];
+    let Some(bare) = line.strip_suffix([';', ',']) else { return false };
+    let mut words = bare.split(' ').map(|word| word.strip_suffix(',').unwrap_or(word));
+    let Some(first) = words.next().filter(|first| ALSO_WORDS.contains(first)) else { return false };
+    let is_word = |word: &str| {
+        word.bytes().all(|byte| byte.is_ascii_alphabetic() || matches!(byte, b'-' | b'\''))
+            && !super::is_camel(word)
+            && !word.as_bytes().windows(2).any(|pair| {
+                matches!(pair, [a, b] if a.is_ascii_lowercase() && b.is_ascii_uppercase())
+            })
+    };
+    let is_capital = |word: &str| word.starts_with(|c: char| c.is_ascii_uppercase());
+    let is_class = |word: &str| matches!(word, "String" | "Boolean" | "Integer" | "Object");
+    let rest: Vec<&str> = words.collect();
+    match rest.as_slice() {
+        [] => false,
+        // `import os;`, `return x;`, `class Foo;`
+        [one] => {
+            2 < one.len()
+                && is_word(one)
+                && !VALUES.contains(one)
+                && !TYPES.contains(one)
+                && !(matches!(first, "class" | "struct" | "interface") && is_capital(one))
+        }
+        [kind, behind, ..] => {
+            rest.iter().all(|word| is_word(word))
+                && !TYPES.contains(kind)
+                && !is_class(kind)
+                && !(ALSO_TYPES.contains(kind) && (is_capital(behind) || TYPES.contains(behind)))
+        }
     }
 }
 
@@ -261,18 +323,52 @@ fn names(rest: &str) -> bool {
     any && !words.any(is_small)
 }
 
-/// Whether it is a condition, and not `for example:` or `if so:`.
+/// Whether it is a condition, and not `for example:`, `if so:` or `if it's raining:`.
 fn compares(first: &str, rest: &str) -> bool {
     let rest = rest.trim_end_matches(':');
     let parts = || rest.split_whitespace();
-    rest.contains(['(', ')', '[', '=', '<', '>', '_', '.', '!', '\'', '"', '%'])
-        || first == "for" && parts().any(|part| part == "in")
-        || parts().any(|part| {
-            matches!(part, "is" | "None" | "True" | "False" | "and" | "or")
-                || part.ends_with("Error")
-                || part.ends_with("Exception")
-        })
-        || parts().count() == 1 && rest.len() == 1
+    let is_sign = |part: &str| {
+        part.contains(['[', '=', '<', '>', '_', '!', '"', '%'])
+            || part.bytes().all(|byte| byte.is_ascii_alphanumeric())
+                && part.len() == 1
+                && !matches!(part, "a" | "I")
+            || part.starts_with('\'')
+            || is_inside(part, b'.')
+            || is_inside(part, b'(')
+    };
+    // `for item in items:`
+    let loops = first == "for" && {
+        let mut parts = parts();
+        matches!(
+            (parts.next(), parts.next(), parts.next(), parts.next()),
+            (Some(one), Some("in"), Some(all), None) if all.starts_with(one)
+        )
+    };
+    let tests = parts().any(|part| {
+        matches!(part, "None" | "True" | "False")
+            || part.ends_with("Error")
+            || part.ends_with("Exception")
+    });
+    loops || tests || parts().any(is_sign)
+}
+
+/// What a line scores that may be the head of a block, if what stands beside it is code.
+pub(super) const JOINED: i32 = 3;
+
+/// Whether words join what follows as conditions and loops do, and sentences too: `for use in Europe:`.
+fn joins(first: &str, rest: &str) -> bool {
+    rest.split_whitespace().any(|part| {
+        matches!(part, "is" | "and" | "or") || part == "in" && first == "for"
+    })
+}
+
+/// Whether a sign stands between letters: `a.b`, `f(x)`; no `Dr. Smith`, and no `(see below)`.
+fn is_inside(word: &str, sign: u8) -> bool {
+    word.as_bytes().windows(3).any(|part| {
+        matches!(part, [a, b, c] if *b == sign
+            && (a.is_ascii_alphabetic() || *a == b'_')
+            && (c.is_ascii_alphabetic() || matches!(c, b'_' | b')' | b'\'' | b'"')))
+    })
 }
 
 fn sql(rest: &str) -> i32 {
@@ -340,4 +436,11 @@ fn is_assignment(line: &str) -> bool {
         && !name.starts_with(placeholder::SPAN)
         && name.chars().all(named)
         && !value.trim().is_empty()
+        && !is_legend(name, value.trim())
+}
+
+/// `M = modified`, as signs in a list are told.
+fn is_legend(name: &str, value: &str) -> bool {
+    let is_word = |word: &str| 2 < word.len() && word.bytes().all(|byte| byte.is_ascii_lowercase());
+    matches!(name.as_bytes(), [b'A'..=b'Z']) && value.split(' ').all(is_word)
 }

@@ -42,6 +42,9 @@ pub(super) const CERTAIN: i32 = 9;
 const DOUBT: i32 = 2;
 
 impl Look {
+    /// Doubts about an item of a list that may be a statement.
+    pub(super) const ITEM: i32 = DOUBT + 1;
+
     pub(super) const APART: Self = Self {
         score: 0,
         doubt: 0,
