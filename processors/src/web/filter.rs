@@ -147,12 +147,20 @@ fn tallied(
     }
     let text = charset::decode(body, &declared, tally);
     let text = charset::capped(&text, caps.max_input_bytes, tally);
-    let kind = kind::of(text, &declared)?;
+    let mut kind = kind::of(text, &declared)?;
+    let mut text = Cow::Borrowed(text);
+    if kind == Kind::Plain
+        && let Cow::Owned(seen) = ignorable::seen(&text)
+    {
+        // Without what nobody sees, it may look like something else.
+        kind = kind::of(&seen, &declared)?;
+        text = Cow::Owned(seen);
+    }
     let unseen = |c: char| c.is_whitespace() || ignorable::is_ignorable(c);
     let written = if text.chars().all(unseen) {
         Written::default()
     } else {
-        filter_text(text, kind, wanted, max_size, tally)
+        filter_text(&text, kind, wanted, max_size, tally)
     };
     let content_type = match (kind, wanted.format) {
         (_, ContentFormat::Structured) => "application/json; charset=utf-8",

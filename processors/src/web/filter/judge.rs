@@ -16,7 +16,7 @@ use std::ops::Range;
 use self::line::wrapped_lines;
 pub(super) use self::{
     address::address,
-    blocks::{Markup, marked_off},
+    blocks::{Markup, is_ruled, marked_off},
     line::{Look, code_lines, is_harmless, look, together},
     words::reads_as_prose,
 };
@@ -117,7 +117,7 @@ fn by_lines(text: &str, caution: Caution) -> Vec<Removal> {
 
 /// Lines that are code by their looks, and those with marks around them.
 fn marked_too(mut codes: Vec<bool>, lines: &[&str], caution: Caution) -> Vec<bool> {
-    let markup = if caution == Caution::Markdown { Markup::Markdown } else { Markup::Plain };
+    let markup = if caution == Caution::Markdown { Markup::Markdown } else { Markup::Leaf };
     for (code, marked) in codes.iter_mut().zip(marked_off(lines, markup)) {
         *code |= marked;
     }

@@ -7,7 +7,6 @@ use weir_events::web::content::ContentFilter;
 use super::{
     builder::{Builder, Strip},
     document::{Document, LeafKind},
-    ignorable,
     judge::{self, Caution, Markup},
     placeholder,
     tally::Tally,
@@ -16,10 +15,8 @@ use super::{
 /// Of so many lines in ten that are code, the body is source code as a whole.
 const SOURCE_TENTHS: usize = 6;
 
-/// Leaves out the lines that are code. What is not stays as it was written.
+/// Leaves out the lines that are code. What is not stays as it was written: as it is seen.
 pub(super) fn filter(text: &str, wanted: &ContentFilter, tally: &mut Tally) -> String {
-    let seen = ignorable::seen(text);
-    let text = seen.as_ref();
     let lines: Vec<&str> = text.lines().collect();
     // What is marked within a line is gone before the line is judged, as it is when judged again.
     let shown: Vec<Cow<'_, str>> = lines.iter().map(|line| without_marks(line, wanted)).collect();

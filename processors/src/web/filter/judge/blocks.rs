@@ -8,6 +8,8 @@ use super::{super::placeholder, line::look};
 pub(in crate::web::filter) enum Markup {
     /// Any, line by line.
     Plain,
+    /// Any, in lines that break where readers see it: a row of tildes may be an ornament.
+    Leaf,
     /// Markdown, which has its own fences, rules of dashes, and HTML.
     Markdown,
 }
@@ -73,7 +75,7 @@ const DIRECTIVES: [&str; 9] = [
 /// Which lines stand in such blocks, marks included.
 pub(in crate::web::filter) fn marked_off(lines: &[&str], markup: Markup) -> Vec<bool> {
     let mut found = vec![false; lines.len()];
-    let mut scan = Scan { lines, markup, last: [None; PAIRS.len()], known: false };
+    let mut scan = Scan { lines, markup, last: [None; PAIRS.len()], known: false, n_open: 0 };
     let mut at = 0;
     while let Some(line) = lines.get(at) {
         let block = begins(line).then(|| scan.block(at)).flatten();
@@ -115,7 +117,12 @@ struct Scan<'a> {
     /// The last line that ends a block of each pair, so that no end is looked for that is not there.
     last: [Option<usize>; PAIRS.len()],
     known: bool,
+    /// So many rows of tildes were followed to the end of the text, and no other closed them.
+    n_open: usize,
 }
+
+/// What so many rows of tildes say is so: they are ornaments.
+pub(super) const MAX_OPEN: usize = 8;
 
 fn depth(line: &str) -> usize {
     line.len() - line.trim_start_matches([' ', '\t']).len()
@@ -135,6 +142,25 @@ fn holds(line: &str, part: &str) -> bool {
     places.into_iter().any(|(at, _)| line.get(at..).is_some_and(|rest| starts(rest, part)))
 }
 
+/// Whether a row of tildes is below a title, or around one, as reStructuredText has it: no fence begins
+/// there. `lines`: the row, and two lines behind it.
+pub(in crate::web::filter) fn is_ruled(above: &str, lines: [&str; 3]) -> bool {
+    let [rule, next, last] = lines.map(str::trim);
+    let is_title = |title: &str| {
+        let title = title.trim();
+        !title.is_empty()
+            && !title.starts_with('~')
+            && !title.ends_with(':')
+            && (title.chars().count() <= rule.len() || placeholder::is_one(title))
+    };
+    let around = || {
+        let is_capital = next.starts_with(|c: char| !c.is_ascii_lowercase() && c.is_alphanumeric());
+        let is_apart = above.trim().is_empty() && last == rule;
+        is_apart && is_capital && is_title(next) && look(next).score < 2
+    };
+    is_run(rule, b'~', 3) && (is_title(above) || around())
+}
+
 impl<'a> Scan<'a> {
     fn line(&self, at: usize) -> &'a str {
         self.lines.get(at).copied().unwrap_or_default()
@@ -143,7 +169,11 @@ impl<'a> Scan<'a> {
     /// Where the block ends that begins at a line, if one does.
     fn block(&mut self, at: usize) -> Option<Block> {
         let line = self.line(at);
-        if let (b'`' | b'~', plain) = (line.trim().bytes().next()?, self.markup == Markup::Plain) {
+        if let (b'`' | b'~', plain) = (line.trim().bytes().next()?, self.markup != Markup::Markdown) {
+            let above = at.checked_sub(1).map_or("", |above| self.line(above));
+            if plain && is_ruled(above, [line, self.line(at + 1), self.line(at + 2)]) {
+                return None;
+            }
             return self.fence(at, line.trim()).map(|end| Block { from: at, end, is_code: plain });
         }
         let from = if line.trim_end().ends_with("::") && !line.trim_start().starts_with("..") {
@@ -157,7 +187,7 @@ impl<'a> Scan<'a> {
     fn code(&mut self, at: usize) -> Option<usize> {
         let line = self.line(at);
         let bare = line.trim();
-        let plain = self.markup == Markup::Plain;
+        let plain = self.markup != Markup::Markdown;
         match bare.as_bytes().first()? {
             b'-' | b'.' | b'+' if plain && is_run(bare, *bare.as_bytes().first()?, 4) => {
                 self.delimited(at, bare)
@@ -209,7 +239,7 @@ impl<'a> Scan<'a> {
         }
     }
 
-    fn fence(&self, at: usize, bare: &str) -> Option<usize> {
+    fn fence(&mut self, at: usize, bare: &str) -> Option<usize> {
         let sign = *bare.as_bytes().first()?;
         let n = bare.bytes().take_while(|byte| *byte == sign).count();
         let info = bare.get(n..)?;
@@ -217,8 +247,18 @@ impl<'a> Scan<'a> {
         if !is_fence {
             return None;
         }
+        let may_be_open = sign == b'~' && self.markup == Markup::Leaf;
+        if may_be_open && MAX_OPEN <= self.n_open {
+            return None;
+        }
         // In Markdown, too: none of the other marks counts within one.
-        Some(self.end(at, &End::Run(sign, n)))
+        let end = self.end(at, &End::Run(sign, n));
+        let closes = at + 1 < end && is_run(self.line(end - 1).trim(), sign, n);
+        if may_be_open && !closes {
+            self.n_open += 1;
+            return None;
+        }
+        Some(end)
     }
 
     /// `----` around a listing, and not below a heading or between paragraphs: most of what is within has
@@ -244,7 +284,7 @@ impl<'a> Scan<'a> {
     }
 
     /// `[source,rust]`, and what stands in the block below it.
-    fn listing(&self, at: usize) -> Option<usize> {
+    fn listing(&mut self, at: usize) -> Option<usize> {
         let mut next = at + 1;
         if self.line(next).starts_with('.') && !self.line(next).starts_with("..") {
             next += 1;

@@ -1,6 +1,6 @@
 //! Marks of code that are written as text: `&lt;pre&gt;`, fences and backticks in decoded prose.
 
-use super::{Removal, within};
+use super::{Removal, blocks::MAX_OPEN, within};
 
 const TAGS: [&str; 14] = [
     "pre",
@@ -25,6 +25,7 @@ const MAX_TAG_BYTES: usize = 400;
 pub(super) fn find(text: &str, ticks: bool) -> Vec<Removal> {
     let mut found = Vec::new();
     let mut open = Open::default();
+    let mut n_open = 0;
     let bytes = text.as_bytes();
     let mut at = 0;
     while let Some(step) = bytes
@@ -37,7 +38,7 @@ pub(super) fn find(text: &str, ticks: bool) -> Vec<Removal> {
             Some(b'`' | b'~') => {
                 let run = run_length(rest);
                 if 3 <= run && begins_line(text, start) {
-                    Some(fence(text, start, run))
+                    fence(text, start, run, &mut n_open)
                 } else if ticks && rest.starts_with('`') {
                     span(text, start, run)
                 } else {
@@ -72,19 +73,26 @@ fn begins_line(text: &str, at: usize) -> bool {
     before.is_empty() || before.ends_with(['\n', '\r'])
 }
 
-/// The end of a fence: that of the line that closes it, or of the text.
-fn fence(text: &str, start: usize, run: usize) -> usize {
+/// The end of a fence: that of the line that closes it, or of the text. A row of tildes may be an ornament.
+fn fence(text: &str, start: usize, run: usize, n_open: &mut usize) -> Option<usize> {
     let mark = text.get(start..=start).unwrap_or_default();
+    if mark == "~" && MAX_OPEN <= *n_open {
+        return None;
+    }
     let mut at = start + run;
     while let Some(step) = text.get(at..).and_then(|rest| rest.find(mark)) {
         let here = at + step;
         let n = run_length(text.get(here..).unwrap_or_default());
         if run <= n && begins_line(text, here) {
-            return here + n;
+            return Some(here + n);
         }
         at = here + n;
     }
-    text.len()
+    if mark == "~" {
+        *n_open += 1;
+        return None;
+    }
+    Some(text.len())
 }
 
 /// The end of a span between runs of backticks of one length.
@@ -212,6 +220,7 @@ mod tests {
             ("a\n```rust\nlet x;\n```\nb", "a\n[code]\nb"),
             ("a\n~~~~\nx\n~~~\ny\n~~~~", "a\n[code]"),
             ("a\n```\nunclosed", "a\n[code]"),
+            ("Part one\r~~~\rPart two", "Part one\r~~~\rPart two"),
         ] {
             assert_eq!(without(text), left, "{text}");
         }
@@ -229,6 +238,8 @@ mod tests {
         ] {
             assert_eq!(find(&beginning.repeat(times), true).len(), n_found, "{beginning}");
         }
+        let open = (3..2000).rev().fold(String::new(), |all, n| all + &"~".repeat(n) + "\r");
+        assert!(find(&open, true).is_empty());
         // What ends before another begins is no matter of that one.
         assert_eq!(without("<pre>a</pre> <code>b <pre>c</pre>"), "[code] [code]b [code]");
         let long = format!("<div a='{}'>", "é".repeat(196));

@@ -36,11 +36,13 @@ pub(super) fn find(text: &str) -> Vec<Removal> {
     found
 }
 
-/// Where a bracket closes, at most so far behind it.
+/// Where a bracket closes, at most so far behind it, and with so many open ones in it.
 fn closing(text: &str, open: usize) -> Option<usize> {
+    const MAX_OPEN: usize = 16;
     let mut depth = 0_usize;
     for (at, byte) in text.bytes().enumerate().skip(open).take(MAX_BYTES) {
         match byte {
+            b'(' | b'{' | b'[' if depth == MAX_OPEN => return None,
             b'(' | b'{' | b'[' => depth += 1,
             b')' | b'}' | b']' => {
                 depth = depth.checked_sub(1)?;

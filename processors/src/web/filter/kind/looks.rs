@@ -1,5 +1,7 @@
 //! What a body looks like, whatever it is called.
 
+use crate::web::filter::judge;
+
 /// What begins like this is no text.
 const MAGIC: &[(&[u8], &str)] = &[
     (b"%PDF-", "a PDF document"),
@@ -123,11 +125,21 @@ pub(super) fn starts_html(text: &str) -> bool {
 /// Whether a text that does not say so has fences, or headings and links.
 pub(in crate::web::filter) fn looks_like_markdown(text: &str) -> bool {
     let (mut n_headings, mut n_links) = (0_usize, 0_usize);
-    for line in text.lines().take(2000) {
+    let mut before = "";
+    let mut lines = text.lines().take(2000);
+    while let Some(line) = lines.next() {
+        let above = std::mem::replace(&mut before, line);
         let bare = line.trim_start_matches(' ');
         let indent = line.len() - bare.len();
-        if indent < 4 && (bare.starts_with("```") || bare.starts_with("~~~")) {
+        if indent < 4 && bare.starts_with("```") {
             return true;
+        }
+        if indent < 4 && bare.starts_with("~~~") {
+            let mut behind = lines.clone();
+            let mut next = || behind.next().unwrap_or_default();
+            if !judge::is_ruled(above, [line, next(), next()]) {
+                return true;
+            }
         }
         let hashes = bare.bytes().take_while(|byte| *byte == b'#').count();
         n_headings += usize::from(

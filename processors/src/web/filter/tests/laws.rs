@@ -258,6 +258,9 @@ pub(in crate::web::filter) const TEXT: &[&str] = &[
     "~~~\n",
     "print foo_bar\n",
     "cache-dir: a/b\n",
+    "A part\n~~~~~~~~\n",
+    "f(x);\n~~~~~\n",
+    "see [a](http://a.b)",
 ];
 
 fn again(filtered: &Filtered, wanted: &ContentFilter) -> Filtered {

@@ -12,7 +12,8 @@ fn left(text: &str, markup: Markup) -> String {
 fn blocks_of_each_markup_are_known_by_their_marks() {
     for (text, shown) in [
         ("a\n```rust\nb\n```\nc", "a|#|#|#|c"),
-        ("a\n~~~~\nb\n~~~\n~~~~\nc", "a|#|#|#|#|c"),
+        ("a:\n~~~~\nb\n~~~\n~~~~\nc", "a:|#|#|#|#|c"),
+        ("It is run like this\n~~~\nb\n~~~\nc", "It is run like this|#|#|#|c"),
         ("a\n```\nb", "a|#|#"),
         ("a\n[source,rust]\n----\nb\n\nb\n----\nc", "a|#|#|#|#|#|#|c"),
         ("[listing]\nb\nb\n\nc", "#|#|#||c"),
@@ -51,6 +52,9 @@ fn marks_that_mean_something_else_mark_nothing() {
         "[code removed: 1 line]\n----\nx = f(1)\n----",
         "[1] Knuth, The Art of Computer Programming\nwords",
         "- one\n- two",
+        "A part\n~~~~~~\n\nwords",
+        "A part\n~~~~~~\n\nwords\n\nThe next\n~~~~~~~~\n\nwords",
+        "~~~~~~\nA part\n~~~~~~\n\nwords",
     ] {
         assert_eq!(left(text, Markup::Plain), text.replace('\n', "|"), "{text}");
     }
@@ -80,9 +84,11 @@ fn beginnings_without_an_end_are_looked_at_once() {
         "----",
         "a::\n\n b",
         "[source]",
+        "~~~ a",
+        "~~~",
     ] {
         let text = format!("{line}\n").repeat(20_000);
-        for markup in [Markup::Plain, Markup::Markdown] {
+        for markup in [Markup::Plain, Markup::Leaf, Markup::Markdown] {
             let lines: Vec<&str> = text.lines().collect();
             assert_eq!(marked_off(&lines, markup).len(), lines.len(), "{line}");
         }
