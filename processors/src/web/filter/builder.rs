@@ -120,7 +120,8 @@ impl<'a> Builder<'a> {
             let (blanks, behind) = behind.split_at(end);
             if !blanks.is_empty() && self.blank.is_none() {
                 // The first one decides, so that what was written reads the same.
-                self.blank = Some(if blanks.starts_with(['\n', '\r', '\u{c}']) { '\n' } else { ' ' });
+                self.blank =
+                    Some(if blanks.starts_with(['\n', '\r', '\u{c}']) { '\n' } else { ' ' });
             }
             rest = behind;
         }

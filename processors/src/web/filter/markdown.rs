@@ -22,8 +22,8 @@ const OPTIONS: Options = Options::ENABLE_TABLES.union(Options::ENABLE_STRIKETHRO
 /// Reads Markdown as `CommonMark` has it, with tables and strikethrough.
 pub(super) fn read(text: &str, wanted: &ContentFilter, tally: &mut Tally) -> Document {
     // Who ends lines otherwise ends them all the same.
-    let ends = memchr(b'\r', text.as_bytes())
-        .map(|_| text.replace("\r\n", "\n").replace('\r', "\n"));
+    let ends =
+        memchr(b'\r', text.as_bytes()).map(|_| text.replace("\r\n", "\n").replace('\r', "\n"));
     let text = behind_metadata(ends.as_deref().unwrap_or(text), tally);
     let text = without_marked_off(text, wanted, tally);
     let text = text.as_ref();

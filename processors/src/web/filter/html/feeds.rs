@@ -26,7 +26,7 @@ pub(super) fn unescape(tree: &mut Tree, tally: &mut Tally) {
     for id in holders {
         let Data::Text(text) = tree.data(id) else { continue };
         let text = text.clone();
-        tree.graft(id, guard::parse(&text, Syntax::Html, tally));
+        tree.graft(id, guard::parse_at(tree.depth(id), &text, Syntax::Html, tally));
     }
 }
 

@@ -28,12 +28,18 @@ const MIN_NODES: usize = 20_000;
 
 /// Builds the tree of a page.
 pub(super) fn parse(text: &str, syntax: Syntax, tally: &mut Tally) -> Tree {
-    parse_fed(text, syntax, tally, leaps::feed)
+    parse_fed(text, syntax, MAX_DEPTH, tally, leaps::feed)
+}
+
+/// Builds the tree of what is to stand in another one, so deep.
+pub(super) fn parse_at(depth: u16, text: &str, syntax: Syntax, tally: &mut Tally) -> Tree {
+    parse_fed(text, syntax, MAX_DEPTH.saturating_sub(depth), tally, leaps::feed)
 }
 
 fn parse_fed(
     text: &str,
     syntax: Syntax,
+    max_depth: u16,
     tally: &mut Tally,
     feed: fn(&Tokenizer<Guard>, &str) -> bool,
 ) -> Tree {
@@ -41,6 +47,7 @@ fn parse_fed(
     let guard = Guard {
         builder: TreeBuilder::new(Sink::new(text.len()), options),
         syntax,
+        max_depth,
         max_nodes: MIN_NODES + text.len() / 2,
         skipped: RefCell::new(Vec::new()),
         dropping: RefCell::new(None),
@@ -68,6 +75,7 @@ fn parse_fed(
 struct Guard {
     builder: TreeBuilder<Handle, Sink>,
     syntax: Syntax,
+    max_depth: u16,
     max_nodes: usize,
     /// Start tags that were left out because they were too deep, and whose end tags are to come.
     skipped: RefCell<Vec<LocalName>>,
@@ -130,7 +138,7 @@ impl Guard {
         if self.syntax == Syntax::Xhtml && tag.self_closing && !role.is_void() {
             return Fate::Leave;
         }
-        if self.builder.sink.depth() < MAX_DEPTH || role.is_void() {
+        if self.builder.sink.depth() < self.max_depth || role.is_void() {
             return Fate::Pass;
         }
         let is_plain = attributes::look(&tag.attrs).is_plain()

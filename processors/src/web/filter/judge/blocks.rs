@@ -1,7 +1,7 @@
 //! Blocks that plain text marks off as code: fences, and what `AsciiDoc`, Org, `LaTeX`, reStructuredText,
 //! Textile, wikis, manual pages and their like have instead.
 
-use super::{super::placeholder, line::look};
+use super::{super::placeholder, line::look, words::reads_as_prose};
 
 /// Which markup a text is read as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -169,7 +169,8 @@ impl<'a> Scan<'a> {
     /// Where the block ends that begins at a line, if one does.
     fn block(&mut self, at: usize) -> Option<Block> {
         let line = self.line(at);
-        if let (b'`' | b'~', plain) = (line.trim().bytes().next()?, self.markup != Markup::Markdown) {
+        if let (b'`' | b'~', plain) = (line.trim().bytes().next()?, self.markup != Markup::Markdown)
+        {
             let above = at.checked_sub(1).map_or("", |above| self.line(above));
             if plain && is_ruled(above, [line, self.line(at + 1), self.line(at + 2)]) {
                 return None;
@@ -267,13 +268,22 @@ impl<'a> Scan<'a> {
         const MAX_LINES: usize = 400;
         const SAMPLE: usize = 40;
         let before = at.checked_sub(1).map_or("", |before| self.line(before).trim());
-        let is_title = before.starts_with(['.', '[', '+']) && placeholder::leading(before).is_none();
+        let is_title =
+            before.starts_with(['.', '[', '+']) && placeholder::leading(before).is_none();
         if !before.is_empty() && !is_title {
             return None;
         }
         let close = (at + 1..self.lines.len().min(at + MAX_LINES))
             .find(|at| self.line(*at).trim() == bare)?;
         let within = self.lines.get(at + 1..close)?;
+        // What is announced by a colon, and stands right between the marks, is code unless it is prose.
+        let announced =
+            at.checked_sub(2).is_some_and(|above| self.line(above).trim_end().ends_with(':'));
+        let is_blank = |line: Option<&&str>| line.is_none_or(|line| line.trim().is_empty());
+        if before.is_empty() && announced && !is_blank(within.first()) && !is_blank(within.last()) {
+            let sample = within.get(..within.len().min(SAMPLE)).unwrap_or_default();
+            return (!reads_as_prose(&sample.join("\n"))).then_some(close + 1);
+        }
         let (mut n, mut n_code) = (0_usize, 0_usize);
         for line in within.iter().filter(|line| !line.trim().is_empty()).take(SAMPLE) {
             let look = look(line);

@@ -113,9 +113,10 @@ fn is_nested(inner: &str) -> bool {
 /// `name(…)` with what only programs hand over, and what goes on behind it.
 fn call(text: &str, open: usize) -> Option<(usize, usize)> {
     let start = name_start(text, open);
-    let keyword = text.get(..open)?.strip_suffix(' ').and_then(|before| {
-        keyword(before).map(|word| before.len() - word.len())
-    });
+    let keyword = text
+        .get(..open)?
+        .strip_suffix(' ')
+        .and_then(|before| keyword(before).map(|word| before.len() - word.len()));
     if start == open && keyword.is_none() {
         return None;
     }
@@ -170,9 +171,8 @@ fn is_statement(inner: &str, keyword: bool) -> bool {
 /// Whether something is quoted; no `it's`.
 fn has_quote(inner: &str) -> bool {
     let bytes = inner.as_bytes();
-    let letter = |at: Option<usize>| {
-        at.and_then(|at| bytes.get(at)).is_some_and(u8::is_ascii_alphabetic)
-    };
+    let letter =
+        |at: Option<usize>| at.and_then(|at| bytes.get(at)).is_some_and(u8::is_ascii_alphabetic);
     bytes.iter().enumerate().any(|(at, byte)| match byte {
         b'"' => true,
         b'\'' => !(letter(at.checked_sub(1)) && letter(Some(at + 1))),

@@ -24,8 +24,16 @@ pub(in crate::web::filter) fn write(
     }
     out.push_str(HEAD);
     let filled = out.len();
-    let mut writer =
-        Writer { document, wanted, out, max_size, to_close: 0, open: Vec::new(), filled, settled: true };
+    let mut writer = Writer {
+        document,
+        wanted,
+        out,
+        max_size,
+        to_close: 0,
+        open: Vec::new(),
+        filled,
+        settled: true,
+    };
     let truncated = !writer.all();
     Html { content: writer.out, truncated, settled: writer.settled }
 }

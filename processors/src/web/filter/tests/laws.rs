@@ -298,6 +298,12 @@ fn what_code_leaves_behind_makes_nothing_else_code() {
     }
     let items = "<ul><li>print foo_bar<li>print foo_baz<li>print foo_qux is what you would do when it is one of the others</ul>";
     let table = "<table><tr><td>x<td>print foo_bar<tr><td>y<td>print foo_baz<tr><td>z<td>print foo_qux is what you would do</table>";
+    let quotes = "<blockquote>".repeat(120);
+    let escaped = quotes.replace('<', "&lt;");
+    let feed = format!(
+        "<?xml version='1.0'?>{quotes}<description>{escaped}words&lt;p&gt;more words&lt;/p&gt;"
+    );
+    laws(&feed, "text/xml; charset=utf-8", 65_536).unwrap();
     for page in [items, table] {
         for max_size in 30..300 {
             laws(page, "text/html; charset=utf-8", max_size).unwrap();

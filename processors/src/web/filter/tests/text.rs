@@ -28,7 +28,11 @@ fn lines_end_in_many_ways_and_none_of_them_hides_code() {
         holds(&format!("json, {end:?}"), json.as_bytes(), "application/json");
         let page = format!("<p>{}", lines.map(str::trim).join(end));
         holds(&format!("html, {end:?}"), page.as_bytes(), "text/html; charset=utf-8");
-        holds(&format!("markdown, {end:?}"), lines.map(str::trim).join(end).as_bytes(), "text/markdown; charset=utf-8");
+        holds(
+            &format!("markdown, {end:?}"),
+            lines.map(str::trim).join(end).as_bytes(),
+            "text/markdown; charset=utf-8",
+        );
     }
     let marked = "keepsake\r\r#+begin_src c\rleak_me\r#+end_src\r\rkeepsake";
     holds("marks", marked.as_bytes(), "text/markdown");

@@ -35,7 +35,9 @@ fn a_page_is_called_by_its_title_or_its_heading_in_each_format() {
 #[test]
 fn the_titles_of_feeds_carry_no_code() {
     let entry = |title: &str| {
-        format!("<?xml version='1.0'?><feed xmlns='http://www.w3.org/2005/Atom'>{title}<entry>{title}</entry></feed>")
+        format!(
+            "<?xml version='1.0'?><feed xmlns='http://www.w3.org/2005/Atom'>{title}<entry>{title}</entry></feed>"
+        )
     };
     for title in [
         "<title type='html'>Use &lt;code&gt;leak_me[k]&lt;/code&gt; &lt;b&gt;keepsake&lt;/b&gt;</title>",

@@ -143,7 +143,7 @@ fn by_tag(tokenizer: &Tokenizer<Guard>, text: &str) -> bool {
 fn is_the_same(page: &str) -> Result<(), TestCaseError> {
     for syntax in [Syntax::Html, Syntax::Xhtml] {
         let tree = |feed: fn(&Tokenizer<Guard>, &str) -> bool| {
-            told(&parse_fed(page, syntax, &mut Tally::default(), feed))
+            told(&parse_fed(page, syntax, MAX_DEPTH, &mut Tally::default(), feed))
         };
         let whole = tree(at_once);
         prop_assert_eq!(&whole, &tree(by_tag), "by tag, {:?}: {:?}", syntax, page);

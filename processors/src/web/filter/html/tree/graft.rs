@@ -11,6 +11,11 @@ impl Tree {
         (0..u32::try_from(self.nodes.len()).unwrap_or(NONE)).map(Id)
     }
 
+    /// How deep a node stands.
+    pub(in crate::web::filter::html) fn depth(&self, id: Id) -> u16 {
+        self.nodes.get(id.0 as usize).map_or(0, |node| node.depth)
+    }
+
     /// The name and the attributes of an element.
     pub(in crate::web::filter::html) fn element(
         &self,

@@ -18,6 +18,14 @@ fn blocks_of_each_markup_are_known_by_their_marks() {
         ("a\n[source,rust]\n----\nb\n\nb\n----\nc", "a|#|#|#|#|#|#|c"),
         ("[listing]\nb\nb\n\nc", "#|#|#||c"),
         ("a\n\n----\nx = f(1)\ny = g(2)\n----\nc", "a||#|#|#|#|c"),
+        (
+            "Run this:\n\n----\ngit diff --name-only --diff-filter=D -z | xargs -0 git rm --cached\n----\nc",
+            "Run this:||#|#|#|c",
+        ),
+        (
+            "Then so:\n\n----\n*               text=auto\n*.txt\t\ttext\n*.jpg\t\t-text\n----\nc",
+            "Then so:||#|#|#|#|#|c",
+        ),
         ("a\n\n....\n$ ls -l\n....\nc", "a||#|#|#|c"),
         ("a\n#+BEGIN_SRC c\nb\n#+END_SRC\nc", "a|#|#|#|c"),
         ("a\n  #+begin_example\nb\n  #+end_example\nc", "a|#|#|#|c"),
@@ -44,6 +52,8 @@ fn marks_that_mean_something_else_mark_nothing() {
     for text in [
         "A heading\n---------\n\nwords",
         "one\n\n----\n\ntwo words and more of them\n\n----\n\nthree",
+        "He said:\n\n----\nIt is the one that we have seen by the sea, and it was old.\n----",
+        "He said:\n\n----\n\none\n\n----",
         "name   age\n----   ---\nAnn    12",
         "To be continued\n....\nand so on\n....",
         "the {code} macro is old\nwords",

@@ -258,16 +258,17 @@ fn shouted(line: &str, first: &str, rest: &str) -> i32 {
 /// `file.txt`, `["list"`; no `Editor:`, `4.5/5` or `e-mail`.
 fn is_argument(word: &str) -> bool {
     let bytes = word.as_bytes();
-    let is_path = word.starts_with(['/', '~']) || word.ends_with('/') || word.matches('/').count() > 1;
+    let is_path =
+        word.starts_with(['/', '~']) || word.ends_with('/') || word.matches('/').count() > 1;
     let is_within = bytes.windows(3).any(|part| {
         matches!(part, [a, b':' | b'.' | b'=', c]
             if a.is_ascii_alphabetic() && (c.is_ascii_alphanumeric() || b"$\"'/".contains(c)))
     });
     let is_flag = bytes.first() == Some(&b'-') && bytes.get(1).is_some_and(|byte| *byte != b'-')
         || word.starts_with("--") && 2 < word.len();
-    let is_variable = bytes.windows(2).any(|part| {
-        matches!(part, [b'$', b] if b.is_ascii_alphabetic() || matches!(b, b'{' | b'('))
-    });
+    let is_variable = bytes.windows(2).any(
+        |part| matches!(part, [b'$', b] if b.is_ascii_alphabetic() || matches!(b, b'{' | b'(')),
+    );
     is_path || is_within || is_flag || is_variable || word.contains('_') || word.starts_with("[\"")
 }
 
@@ -296,8 +297,11 @@ fn operands(rest: &str) -> i32 {
     let alone = |word: &str| {
         let is_small = !word.bytes().any(|byte| byte.is_ascii_uppercase());
         let digits = bare(word).split_off(bare(word).len().min(1));
-        let numbered = self::is_number(&digits) && bare(word).starts_with(['r', 'x', 'w', 'e', 't', 's', 'a', 'v']);
-        is_small && register(word) && (numbered || digits.bytes().all(|byte| !byte.is_ascii_digit()))
+        let numbered = self::is_number(&digits)
+            && bare(word).starts_with(['r', 'x', 'w', 'e', 't', 's', 'a', 'v']);
+        is_small
+            && register(word)
+            && (numbered || digits.bytes().all(|byte| !byte.is_ascii_digit()))
     };
     let is_number = |word: &str| {
         word.starts_with(['$', '#']) || bare(word).starts_with("0x") && bare(word).len() > 2

@@ -216,28 +216,95 @@ pub(super) fn keywords(line: &str) -> i32 {
 
 /// What also begins an item of a list, though statements begin with it.
 const ALSO_WORDS: [&str; 62] = [
-    "public", "private", "protected", "static", "abstract", "override", "export", "extern", "final",
-    "class", "struct", "interface", "trait", "module", "type", "object", "import", "use", "using",
-    "package", "require", "include", "double", "long", "float", "string", "void", "char", "return",
-    "yield", "raise", "throw", "await", "print", "echo", "assert", "make", "go", "node", "gem", "bundle",
-    "python", "java", "helm", "tar", "yarn", "ruby", "composer", "brew", "cargo", "signal", "variable",
-    "constant", "library", "input", "output", "wire", "assign", "process", "open", "program", "entity",
+    "public",
+    "private",
+    "protected",
+    "static",
+    "abstract",
+    "override",
+    "export",
+    "extern",
+    "final",
+    "class",
+    "struct",
+    "interface",
+    "trait",
+    "module",
+    "type",
+    "object",
+    "import",
+    "use",
+    "using",
+    "package",
+    "require",
+    "include",
+    "double",
+    "long",
+    "float",
+    "string",
+    "void",
+    "char",
+    "return",
+    "yield",
+    "raise",
+    "throw",
+    "await",
+    "print",
+    "echo",
+    "assert",
+    "make",
+    "go",
+    "node",
+    "gem",
+    "bundle",
+    "python",
+    "java",
+    "helm",
+    "tar",
+    "yarn",
+    "ruby",
+    "composer",
+    "brew",
+    "cargo",
+    "signal",
+    "variable",
+    "constant",
+    "library",
+    "input",
+    "output",
+    "wire",
+    "assign",
+    "process",
+    "open",
+    "program",
+    "entity",
 ];
 
 /// Whether a line ends like an item of a list and has no sign of a statement but its first word:
 /// `import duties;`, `use of force;`, `public schools, private hospitals,`.
 pub(super) fn is_item(line: &str) -> bool {
     const TYPES: [&str; 22] = [
-        "int", "void", "bool", "boolean", "char", "byte", "static", "const", "var", "fn", "unsigned",
-        "struct", "enum", "async", "function", "readonly", "virtual", "inline", "strict", "warnings",
-        "std", "crate",
+        "int", "void", "bool", "boolean", "char", "byte", "static", "const", "var", "fn",
+        "unsigned", "struct", "enum", "async", "function", "readonly", "virtual", "inline",
+        "strict", "warnings", "std", "crate",
     ];
     /// Of what is also a word, one of these stands before a name of the programmer's.
     const ALSO_TYPES: [&str; 8] =
         ["class", "final", "long", "double", "float", "string", "abstract", "interface"];
     const VALUES: [&str; 13] = [
-        "null", "nil", "true", "false", "this", "self", "result", "res", "err", "undefined", "None",
-        "True", "False",
+        "null",
+        "nil",
+        "true",
+        "false",
+        "this",
+        "self",
+        "result",
+        "res",
+        "err",
+        "undefined",
+        "None",
+        "True",
+        "False",
     ];
     let Some(bare) = line.strip_suffix([';', ',']) else { return false };
     let mut words = bare.split(' ').map(|word| word.strip_suffix(',').unwrap_or(word));
@@ -245,9 +312,9 @@ pub(super) fn is_item(line: &str) -> bool {
     let is_word = |word: &str| {
         word.bytes().all(|byte| byte.is_ascii_alphabetic() || matches!(byte, b'-' | b'\''))
             && !super::is_camel(word)
-            && !word.as_bytes().windows(2).any(|pair| {
-                matches!(pair, [a, b] if a.is_ascii_lowercase() && b.is_ascii_uppercase())
-            })
+            && !word.as_bytes().windows(2).any(
+                |pair| matches!(pair, [a, b] if a.is_ascii_lowercase() && b.is_ascii_uppercase()),
+            )
     };
     let is_capital = |word: &str| word.starts_with(|c: char| c.is_ascii_uppercase());
     let is_class = |word: &str| matches!(word, "String" | "Boolean" | "Integer" | "Object");
@@ -357,9 +424,8 @@ pub(super) const JOINED: i32 = 3;
 
 /// Whether words join what follows as conditions and loops do, and sentences too: `for use in Europe:`.
 fn joins(first: &str, rest: &str) -> bool {
-    rest.split_whitespace().any(|part| {
-        matches!(part, "is" | "and" | "or") || part == "in" && first == "for"
-    })
+    rest.split_whitespace()
+        .any(|part| matches!(part, "is" | "and" | "or") || part == "in" && first == "for")
 }
 
 /// Whether a sign stands between letters: `a.b`, `f(x)`; no `Dr. Smith`, and no `(see below)`.

@@ -70,7 +70,13 @@ fn plain(c: char) -> Option<char> {
         return None;
     }
     Some(match c {
-        '\u{a0}' | '\u{1680}' | '\u{2800}' | '\u{2000}'..='\u{200a}' | '\u{202f}' | '\u{205f}' | '\u{3000}' => ' ',
+        '\u{a0}'
+        | '\u{1680}'
+        | '\u{2800}'
+        | '\u{2000}'..='\u{200a}'
+        | '\u{202f}'
+        | '\u{205f}'
+        | '\u{3000}' => ' ',
         '\u{37e}' | '\u{fe54}' => ';',
         // Full width.
         '\u{ff01}'..='\u{ff5e}' => char::from_u32(u32::from(c) - 0xfee0).unwrap_or(c),
