@@ -283,10 +283,10 @@ const ALSO_WORDS: [&str; 62] = [
 /// Whether a line ends like an item of a list and has no sign of a statement but its first word:
 /// `import duties;`, `use of force;`, `public schools, private hospitals,`.
 pub(super) fn is_item(line: &str) -> bool {
-    const TYPES: [&str; 22] = [
+    const TYPES: [&str; 24] = [
         "int", "void", "bool", "boolean", "char", "byte", "static", "const", "var", "fn",
         "unsigned", "struct", "enum", "async", "function", "readonly", "virtual", "inline",
-        "strict", "warnings", "std", "crate",
+        "strict", "warnings", "std", "crate", "default", "override",
     ];
     /// Of what is also a word, one of these stands before a name of the programmer's.
     const ALSO_TYPES: [&str; 8] =

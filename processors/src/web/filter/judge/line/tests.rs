@@ -47,6 +47,8 @@ fn code_scores_and_prose_does_not() {
         "private FooBar bar;",
         "import java.util.List;",
         "import os;",
+        "export default foo;",
+        "public override string Name;",
         "return null;",
         "return x;",
         "double total = 0;",
