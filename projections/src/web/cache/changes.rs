@@ -204,15 +204,16 @@ const UPSERT: &str = "
         expires_at = excluded.expires_at, n_hits = excluded.n_hits, used_at = excluded.used_at,
         position = excluded.position, redirected = excluded.redirected";
 
+fn column<'a, T>(
+    pages: &'a [(Box<Page>, i64, i64)],
+    of: impl Fn(&'a WebCacheStored) -> T,
+) -> Vec<T> {
+    pages.iter().map(|(page, ..)| of(&page.stored)).collect()
+}
+
 async fn upsert(pages: &[(Box<Page>, i64, i64)], tx: &mut PgConnection) -> Result<(), ApplyFault> {
     if pages.is_empty() {
         return Ok(());
-    }
-    fn column<'a, T>(
-        pages: &'a [(Box<Page>, i64, i64)],
-        of: impl Fn(&'a WebCacheStored) -> T,
-    ) -> Vec<T> {
-        pages.iter().map(|(page, ..)| of(&page.stored)).collect()
     }
     let reports: Vec<_> = pages.iter().map(|(page, ..)| page.filter_report.as_slice()).collect();
     sqlx::query(UPSERT)
