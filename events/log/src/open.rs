@@ -21,7 +21,8 @@ use crate::{
 /// How a process uses the log.
 #[derive(Debug, Clone)]
 pub struct LogOptions {
-    /// Wake other processes with NOTIFY, and be woken. Off, the poll alone must do.
+    /// Wake other processes with NOTIFY, and be woken. Off, the poll alone must do, and nothing is
+    /// committed without waiting for the disk that a crash of the database could take from a reader.
     pub notify: bool,
     /// How often a process looks for what others appended, whatever notifications say.
     pub poll: Duration,

@@ -4,7 +4,7 @@ use std::{
     collections::VecDeque,
     sync::{
         Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard,
-        atomic::{AtomicU32, AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering},
     },
     time::{Duration, Instant},
 };
@@ -40,8 +40,10 @@ struct Inner {
     appended: Notify,
     /// How often the log was found to be another than before.
     n_restores: AtomicU64,
-    /// How often the database was found to be away.
-    n_outages: AtomicU64,
+    /// How often the database may have been away.
+    outages: watch::Sender<u64>,
+    /// Whether somebody listens, and so is told at once when the database goes away.
+    listens: AtomicBool,
     /// The connection that tells other processes, by the number of its server process.
     speaker: AtomicU32,
     /// When the database last confirmed where the head is.
@@ -100,7 +102,8 @@ impl Hub {
                 bell: Notify::new(),
                 appended: Notify::new(),
                 n_restores: AtomicU64::new(0),
-                n_outages: AtomicU64::new(0),
+                outages: watch::Sender::new(0),
+                listens: AtomicBool::new(false),
                 speaker: AtomicU32::new(0),
                 confirmed_at: RwLock::new(Instant::now()),
             }),
@@ -126,14 +129,34 @@ impl Hub {
         self.inner.n_restores.load(Ordering::SeqCst)
     }
 
-    /// How often this process found the database to be away: what was committed without waiting for
-    /// the disk may be lost then.
+    /// How often the database may have been away, as far as this process knows: what was committed
+    /// without waiting for the disk may be lost then.
     pub fn n_outages(&self) -> u64 {
-        self.inner.n_outages.load(Ordering::SeqCst)
+        *self.inner.outages.borrow()
+    }
+
+    /// Waits until the database may have been away more often than that.
+    pub async fn outage_after(&self, n_outages: u64) {
+        let mut outages = self.inner.outages.subscribe();
+        while *outages.borrow_and_update() <= n_outages {
+            if outages.changed().await.is_err() {
+                return;
+            }
+        }
+    }
+
+    /// Whether this process would notice now that the database goes away. Who need not wait for the
+    /// disk because of that asks before he commits, and for the number of outages before that.
+    pub fn notices_outages(&self) -> bool {
+        self.inner.listens.load(Ordering::SeqCst)
+    }
+
+    pub(crate) fn listens(&self, does: bool) {
+        self.inner.listens.store(does, Ordering::SeqCst);
     }
 
     pub(crate) fn lost_touch(&self) {
-        self.inner.n_outages.fetch_add(1, Ordering::SeqCst);
+        self.inner.outages.send_modify(|n_outages| *n_outages += 1);
     }
 
     pub(crate) fn speaks_as(&self, server_process: u32) {

@@ -1,5 +1,8 @@
 //! Waking other processes: one coalesced NOTIFY at most every 10 ms, on a connection of its own.
 //! Inside the append it would cost several times the throughput. Losing one costs only latency.
+//!
+//! The connection that listens also tells when the database goes away: it closes, before the database
+//! can be back.
 
 use std::time::Duration;
 
@@ -29,6 +32,7 @@ pub(super) fn start(database: &Database, hub: &Hub, lifecycle: &Lifecycle) {
     let (listen, listener, soft) = (database.clone(), hub.clone(), lifecycle.soft().clone());
     lifecycle.run("log listener", async move {
         soft.run_until_cancelled(hear_others(&listen, &listener)).await;
+        listener.listens(false);
     });
 }
 
@@ -65,16 +69,25 @@ async fn tell(mut connection: PgConnection, hub: &Hub) -> Result<PgConnection, D
 }
 
 async fn hear_others(database: &Database, hub: &Hub) {
+    let mut had_listened = false;
     loop {
-        if let Err(fault) = hear(database, hub).await {
-            hub.lost_touch();
+        if let Err(fault) = hear(database, hub, &mut had_listened).await {
             debug!(error = %fault, cause = %fault.cause, "not listening for a moment");
         }
+        // In this order: whoever still believes that somebody listens is told.
+        hub.listens(false);
+        hub.lost_touch();
+        hub.ring_bell();
         tokio::time::sleep(RECONNECT).await;
     }
 }
 
-async fn hear(database: &Database, hub: &Hub) -> Result<(), DatabaseFault> {
+/// Listens until the connection is closed.
+async fn hear(
+    database: &Database,
+    hub: &Hub,
+    had_listened: &mut bool,
+) -> Result<(), DatabaseFault> {
     let fault = DatabaseFault::of("listen for other processes");
     // A pool of its own for its one connection: a listener in the shared pool would keep it from
     // ever closing.
@@ -83,17 +96,20 @@ async fn hear(database: &Database, hub: &Hub) -> Result<(), DatabaseFault> {
         .acquire_timeout(Duration::from_secs(5))
         .connect_lazy_with(database.connect_options().clone());
     let mut listener = PgListener::connect_with(&own).await.map_err(&fault)?;
+    // What is lost is to be said at once, not when the database is back.
+    listener.eager_reconnect(false);
     listener.listen(CHANNEL).await.map_err(&fault)?;
+    // The database may have been away again since it was lost.
+    if std::mem::replace(had_listened, true) {
+        hub.lost_touch();
+    }
+    hub.listens(true);
     hub.ring_bell();
-    loop {
-        match listener.try_recv().await.map_err(&fault)? {
-            // It knows what it has told others.
-            Some(heard) if hub.spoke_as(heard.process_id()) => {}
-            Some(_) => hub.ring_bell(),
-            None => {
-                hub.lost_touch();
-                hub.ring_bell();
-            }
+    while let Some(heard) = listener.try_recv().await.map_err(&fault)? {
+        // It knows what it has told others.
+        if !hub.spoke_as(heard.process_id()) {
+            hub.ring_bell();
         }
     }
+    Ok(())
 }

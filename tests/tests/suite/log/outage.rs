@@ -90,6 +90,26 @@ async fn check(log: &weir_log::Log, acknowledged: &[i64]) {
     println!("{} acknowledged of {head} events", acknowledged.len());
 }
 
+#[tokio::test]
+async fn who_listens_notices_that_the_database_went_away_and_says_so_again_once_it_listens_again() {
+    let database = TestDatabase::create().await;
+    let log = database.log().await;
+    let hub = log.log.hub();
+    until("it listens", async || hub.notices_outages().then_some(()).ok_or("not yet")).await;
+    let n_outages = hub.n_outages();
+    // Nobody else finds out.
+    let cut = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+        WHERE datname = current_database() AND query LIKE 'LISTEN%'";
+    let mut admin = PgConnection::connect(&database.url).await.expect("connect");
+    let cut = sqlx::query(cut).execute(&mut admin).await.expect("cut it off");
+    assert_eq!(cut.rows_affected(), 1);
+    tokio::time::timeout(PATIENCE, hub.outage_after(n_outages)).await.expect("it is noticed");
+    // Between the two it may have crashed again.
+    let again = hub.outage_after(n_outages + 1);
+    tokio::time::timeout(PATIENCE, again).await.expect("whatever was seen is asked for again");
+    until("it listens", async || hub.notices_outages().then_some(()).ok_or("not yet")).await;
+}
+
 async fn n_events(admin: &mut PgConnection, stream: &str) -> i64 {
     sqlx::query_scalar("SELECT count(*) FROM log.events WHERE stream = $1")
         .bind(stream)
