@@ -9,7 +9,8 @@ use futures_util::FutureExt;
 use sqlx::{Connection, PgConnection, Row, error::DatabaseError};
 use weir_events::{envelope::Recorded, position::Position};
 use weir_log::{
-    database::{self, Database, DatabaseFault, Pooler},
+    Log,
+    database::{self, DatabaseFault},
     tail::TailFault,
 };
 
@@ -102,7 +103,7 @@ const MOVE: &str = "
 
 /// Applies the events after the build's position and moves it over them, in one transaction.
 pub(super) async fn commit(
-    database: &Database,
+    log: &Log,
     target: &Target<'_>,
     lease: &Lease,
     events: &[Arc<Recorded>],
@@ -114,15 +115,16 @@ pub(super) async fn commit(
         return Ok(Committed { position: build.position, n_parked: 0 });
     };
     let wanted = wanted(projection.kinds(), events);
-    let mut tx = database.begin().await?;
+    let mut tx = log.database().begin().await?;
     // Nothing here waits for the disk. Rows and offset are one transaction: after a crash of the
     // database both are where they were some moments before, and the events, which are on disk, are
     // applied again. Whoever acts on what he has read says so in the log, and that append writes to
     // disk whatever was committed before it. Whoever was only told how far a build is (`Life`) finds
-    // out that the database was away; behind a pooler he may not, so rows are waited for there.
+    // out that the database was away. Where nobody listens (behind a pooler, or with notifications
+    // off) he may not, so rows that are read are waited for there.
     let relaxed = wanted.is_empty()
-        || build.state == BuildState::Building
-        || database.pooler() == Pooler::None;
+        || matches!(build.state, BuildState::Building | BuildState::Checking)
+        || log.hub().notices_outages();
     if enter(&mut tx, target, relaxed).await.map_err(&fault)? != Some(build.position) {
         return Err(BatchFault::Gone);
     }

@@ -127,8 +127,7 @@ impl Engine {
                     cursor.next().await.map_err(|fault| BatchFault::from(fault).on(projection))?;
                 events.retain(|event| event.position <= live.position);
                 let target = Target { projection, build: &scratch, options };
-                let done =
-                    batch::commit(self.database(), &target, lease, &events, meter.rate()).await;
+                let done = batch::commit(self.log(), &target, lease, &events, meter.rate()).await;
                 let done = done.map_err(|fault| fault.on(projection))?;
                 meter.count(events.len());
                 if events.last().is_some_and(|last| last.position != done.position) {

@@ -258,7 +258,7 @@ async fn build_once(work: &Work<'_>) -> Result<(), BatchFault> {
         let Some(events) = work.wait(cursor.next()).await else { break };
         let events = events?;
         let target = Target { projection, build: &build, options };
-        let done = batch::commit(engine.database(), &target, lease, &events, meter.rate()).await?;
+        let done = batch::commit(engine.log(), &target, lease, &events, meter.rate()).await?;
         meter.count(events.len());
         build.position = done.position;
         if events.last().is_some_and(|last| last.position != done.position) {

@@ -218,12 +218,20 @@ async fn keep_this(work: &Work<'_>) -> Result<(), BatchFault> {
     let mut cursor = engine.cursor(lifecycle, build.position);
     let mut pace = Pace::new(options);
     while !stop.is_cancelled() {
-        let life = engine.life();
-        let next = match work.wait(pace.next(&mut cursor, projection.kinds(), slot)).await {
+        let next = tokio::select! {
+            next = work.wait(pace.next(&mut cursor, projection.kinds(), slot)) => next,
+            () = engine.log().hub().outage_after(life.n_outages) => return Err(BatchFault::Gone),
+        };
+        let next = match next {
             Some(next) => next?,
             // Told to stop: what was passed over is not read again by whoever is next.
             None => pace.give_up(),
         };
+        // What was committed last may be lost: even where nothing comes after it, the build may have to
+        // go on from before it.
+        if engine.life() != life {
+            return Err(BatchFault::Gone);
+        }
         let events = match next {
             Next::Nothing => continue,
             // Whoever waits for these has all there is to see.
@@ -240,7 +248,7 @@ async fn keep_this(work: &Work<'_>) -> Result<(), BatchFault> {
         };
         let target = Target { projection, build: &build, options };
         let turn = slot.turn.lock().await;
-        let done = batch::commit(engine.database(), &target, lease, &events, meter.rate()).await?;
+        let done = batch::commit(engine.log(), &target, lease, &events, meter.rate()).await?;
         drop(turn);
         build.position = done.position;
         slot.saw(life, done.position);

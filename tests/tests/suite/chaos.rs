@@ -20,13 +20,13 @@ use weir_tests::{
 };
 
 /// A private cluster that heals itself, as `weir up` has it.
-struct Cluster {
+pub(crate) struct Cluster {
     child: Child,
     place: Place,
 }
 
 impl Cluster {
-    fn start() -> (Self, String) {
+    pub(crate) fn start() -> (Self, String) {
         let place = Place::with_a_private_postgres();
         let mut command = place.command(&["postgres"]);
         let mut child =

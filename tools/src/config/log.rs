@@ -8,7 +8,8 @@ use super::value::{Size, Span};
 section! {
     /// How this process uses the event log.
     Log at "log" {
-        /// Be woken by the database when another process appends; off, the poll alone must do.
+        /// Be woken by the database when another process appends; off, the poll alone must do, and read
+        /// models wait for the disk, as it is not certain that a crash of the database is noticed.
         notify: bool = true,
         /// How often to look for what other processes appended, whatever notifications say.
         poll: Span = Span::millis(100),
