@@ -343,7 +343,7 @@ async fn content(
         let words = format!("the request is {}: nothing was given for it", row.state.as_str());
         return Err(Problem::new(&NO_WEB_CONTENT, words));
     };
-    let contents = Contents::new(state.database().clone());
+    let contents = Contents::new(state.log().clone());
     let content = contents.get(&hash).await?.ok_or_else(|| {
         let words = "what was given for this request is no longer kept";
         Problem::new(&NO_WEB_CONTENT, words)

@@ -5,7 +5,7 @@ use bytes::Bytes;
 use sqlx::Row;
 use tracing::error;
 use weir_events::web::request::Hash256;
-use weir_log::database::{Database, DatabaseFault, Pooler};
+use weir_log::{Log, database::DatabaseFault};
 
 /// The largest content.
 pub const MAX_BYTES: usize = 1_000_000;
@@ -27,8 +27,11 @@ pub enum ContentFault {
 /// The content store. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Contents {
-    database: Database,
+    log: Log,
 }
+
+/// Begins what does not wait for the disk. Who listens is not behind a pooler.
+const RELAXED: &str = "BEGIN; SET LOCAL synchronous_commit = off";
 
 /// What is there already is needed again. The words of it are looked up later, by the read model that
 /// points at it.
@@ -41,9 +44,9 @@ const GET: &str = "SELECT bytes FROM portal.content WHERE hash = $1";
 const FORGET: &str = "DELETE FROM portal.content WHERE hash = $1";
 
 impl Contents {
-    /// The store in a database.
-    pub const fn new(database: Database) -> Self {
-        Self { database }
+    /// The store beside a log.
+    pub const fn new(log: Log) -> Self {
+        Self { log }
     }
 
     /// What content is known by.
@@ -51,7 +54,10 @@ impl Contents {
         Hash256::new(*blake3::hash(content).as_bytes())
     }
 
-    /// Keeps content, as long as something points at it; an hour, where nothing does.
+    /// Keeps content, as long as something points at it; an hour, where nothing does. It is on disk
+    /// when what points at it is, unless the database is away in between: whoever appends that looks at
+    /// [`Hub::n_outages`](weir_log::tail::Hub::n_outages) before this and after the append, and has it
+    /// kept again where it is not the same.
     pub async fn put(&self, content: &Bytes) -> Result<Hash256, ContentFault> {
         let fault = DatabaseFault::of("keep the content of a page");
         let size = content.len();
@@ -59,11 +65,11 @@ impl Contents {
         let size = size.ok_or(ContentFault::TooLarge(content.len()))?;
         let hash = Self::hash(content);
         // What points at it is appended after it, and that writes to disk what was committed before.
-        let begin = match self.database.pooler() {
-            Pooler::None => "BEGIN; SET LOCAL synchronous_commit = off",
-            Pooler::Transaction => "BEGIN; DEALLOCATE ALL; SET LOCAL synchronous_commit = off",
+        let mut tx = if self.log.hub().notices_outages() {
+            self.log.database().begin_with(RELAXED).await?
+        } else {
+            self.log.database().begin().await?
         };
-        let mut tx = self.database.begin_with(begin).await?;
         sqlx::query(PUT)
             .bind(hash.as_bytes().as_slice())
             .bind(size)
@@ -79,7 +85,7 @@ impl Contents {
     /// Content by its hash. What is not what it was is forgotten: it can be fetched again.
     pub async fn get(&self, hash: &Hash256) -> Result<Option<Bytes>, ContentFault> {
         let fault = DatabaseFault::of("read the content of a page");
-        let mut tx = self.database.begin().await?;
+        let mut tx = self.log.database().begin().await?;
         let get = sqlx::query(GET).bind(hash.as_bytes().as_slice());
         let rows = get.fetch_all(&mut *tx).await.map_err(&fault)?;
         let Some(row) = rows.first() else {

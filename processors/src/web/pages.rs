@@ -147,7 +147,7 @@ impl Pages {
         let inner = Inner {
             door: door.clone(),
             engine: engine.clone(),
-            contents: Contents::new(door.log().database().clone()),
+            contents: Contents::new(door.log().clone()),
             settings,
             memory: Mutex::new(Memory::new(settings.max_memory_bytes)),
             gap: Mutex::new(None),
@@ -258,6 +258,23 @@ impl Pages {
     /// Keeps content, for whatever is about to point at it. Nobody is shown it because of that.
     pub async fn keep(&self, content: &Bytes) -> Result<Hash256, PortalError> {
         self.inner.contents.put(content).await.map_err(|fault| of_content(&fault))
+    }
+
+    /// How often the database may have been away: asked before content is kept, for
+    /// [`Pages::keep_again`].
+    pub fn n_outages(&self) -> u64 {
+        self.inner.door.log().hub().n_outages()
+    }
+
+    /// Keeps content again that something points at by now, where the database was away since: it may
+    /// have come back without the content, and then taken what points at it.
+    pub async fn keep_again(&self, content: &Bytes, n_outages: u64) {
+        if self.n_outages() == n_outages {
+            return;
+        }
+        if let Err(fault) = self.inner.contents.put(content).await {
+            warn!(error = %chain(&fault), "content may be lost that was kept when the database went away");
+        }
     }
 
     /// A rendering was stored by this process, just now: it is shown from here on. What the tail has

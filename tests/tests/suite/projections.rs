@@ -2,6 +2,7 @@
 //! of anything; a poison event stands apart.
 
 mod commands;
+mod crashes;
 mod leases;
 mod poison;
 mod read_models;

@@ -130,6 +130,7 @@ impl Portal {
         let Asked { request, cycle, agent, method, .. } = submission.asked;
         let Rendered { page, rendering, made, mine } = rendered;
         let Rendering { content: bytes, content_type, filtered, title } = rendering;
+        let n_outages = pages.n_outages();
         let content = pages.keep(&bytes).await?;
         let asks_for_a_pause = mine && matches!(page.status, 429 | 503);
         let carried =
@@ -178,6 +179,7 @@ impl Portal {
         let facts: Vec<Event> = stored.clone().map(Event::from).into_iter().collect();
         let command = Command::Complete(Box::new(answer), self.parts().settings.tax);
         let done = self.settle(submission, &command, cost.spark, &facts).await;
+        pages.keep_again(&bytes, n_outages).await;
         match (&stored, &done) {
             (Some(stored), Ok(_)) => pages.remember(stored, bytes.clone()),
             (Some(_), Err(_)) => made.give_back(),

@@ -251,7 +251,7 @@ async fn what_has_expired_goes_and_then_what_has_no_room_the_least_used_first() 
 async fn content_is_what_was_stored_or_nothing() {
     let stage = Stage::new().await;
     let here = Instance::new(&stage).await;
-    let contents = Contents::new(stage.log.log.database().clone());
+    let contents = Contents::new(stage.log.log.clone());
     let words = Bytes::from_static(b"these very words");
     let hash = contents.put(&words).await.expect("put");
     assert_eq!(contents.put(&words).await.expect("put"), hash);
@@ -297,7 +297,7 @@ async fn content_that_nothing_points_at_is_swept_at_the_second_look() {
         stage.append::<weir_events::web::Event>(&[completed(&request, answer, 0).into()]).await;
     let orphan = here.pages.keep(&Bytes::from_static(b"nobody's")).await.expect("keep");
     stage.reached(last).await;
-    let contents = Contents::new(database.clone());
+    let contents = Contents::new(stage.log.log.clone());
     let there = |hash| {
         let contents = contents.clone();
         async move { contents.get(&hash).await.expect("an answer").is_some() }

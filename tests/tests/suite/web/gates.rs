@@ -173,7 +173,7 @@ async fn nothing_is_shown_or_found_in_a_closed_epoch_also_where_it_is_cached() {
     let agent = Agent::with_spark(admin, "ann", 100).await;
     let url = format!("{}/cached", outside.url);
     let log = place.database.as_ref().expect("a database").log().await;
-    let contents = Contents::new(log.log.database().clone());
+    let contents = Contents::new(log.log.clone());
     let content = contents.put(&Bytes::from_static(b"How weirs regulate a flow.")).await;
     // Somebody else's request brought it.
     let before = asked(1, web_agent(9), 0);

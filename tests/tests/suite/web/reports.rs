@@ -32,7 +32,7 @@ impl Scene {
         let place = Place::on_a_test_database().await.setting(DRIVEN);
         let weir = place.start(Part::Up).await;
         let log = place.database.as_ref().expect("a database").log().await;
-        let contents = Contents::new(log.log.database().clone());
+        let contents = Contents::new(log.log.clone());
         let words = Bytes::from_static(b"<p>How weirs regulate a flow.</p>");
         let content = contents.put(&words).await.expect("put");
         let scene = Self { place, weir, log, content };
