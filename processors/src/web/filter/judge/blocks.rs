@@ -282,7 +282,9 @@ impl<'a> Scan<'a> {
         let is_blank = |line: Option<&&str>| line.is_none_or(|line| line.trim().is_empty());
         if before.is_empty() && announced && !is_blank(within.first()) && !is_blank(within.last()) {
             let sample = within.get(..within.len().min(SAMPLE)).unwrap_or_default();
-            return (!reads_as_prose(&sample.join("\n"))).then_some(close + 1);
+            if !reads_as_prose(&sample.join("\n")) {
+                return Some(close + 1);
+            }
         }
         let (mut n, mut n_code) = (0_usize, 0_usize);
         for line in within.iter().filter(|line| !line.trim().is_empty()).take(SAMPLE) {

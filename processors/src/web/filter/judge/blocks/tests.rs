@@ -26,6 +26,10 @@ fn blocks_of_each_markup_are_known_by_their_marks() {
             "Then so:\n\n----\n*               text=auto\n*.txt\t\ttext\n*.jpg\t\t-text\n----\nc",
             "Then so:||#|#|#|#|#|c",
         ),
+        (
+            "Then so:\n\n----\n# it is the one that we have, and you can see it\n# in the other file of the two, as it was before that one came to us,\nreturn it\n----\nc",
+            "Then so:||#|#|#|#|#|c",
+        ),
         ("a\n\n....\n$ ls -l\n....\nc", "a||#|#|#|c"),
         ("a\n#+BEGIN_SRC c\nb\n#+END_SRC\nc", "a|#|#|#|c"),
         ("a\n  #+begin_example\nb\n  #+end_example\nc", "a|#|#|#|c"),
