@@ -229,7 +229,14 @@ fn shouted(line: &str, first: &str, rest: &str) -> i32 {
         "WORKING-STORAGE" | "LINKAGE" | "FILE" if rest == "SECTION." => 9,
         "MOVE" if rest.contains(" TO ") && line.ends_with('.') => 7,
         "DISPLAY" | "PERFORM" | "COMPUTE" | "ACCEPT" | "SUBTRACT" | "EVALUATE"
-            if line.ends_with('.') && !rest.is_empty() =>
+            if line.ends_with('.')
+                && !rest.is_empty()
+                && (!rest.contains(' ')
+                    || rest.contains(['-', '"', '\'', '=', '('])
+                    || rest.contains(|c: char| c.is_ascii_digit())
+                    || [" FROM ", " UNTIL ", " THRU ", " VARYING "]
+                        .iter()
+                        .any(|part| rest.contains(part))) =>
         {
             6
         }

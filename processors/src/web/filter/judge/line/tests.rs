@@ -64,6 +64,8 @@ fn code_scores_and_prose_does_not() {
         "USER me:me",
         "VOLUME /data",
         "(if (> x 1)",
+        "DISPLAY TOTAL.",
+        "PERFORM ADD-ALL.",
         "(print 'x)",
         "mov eax, ebx",
         "push rbp",
@@ -154,6 +156,8 @@ fn code_scores_and_prose_does_not() {
         "case studies published in",
         "process whose exit status is",
         "M = modified",
+        "DISPLAY MODELS ONLY.",
+        "ACCEPT NO SUBSTITUTES.",
     ] {
         wrong.extend((4 <= score(prose)).then(|| (prose, score(prose))));
     }
