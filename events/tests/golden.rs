@@ -28,17 +28,17 @@ fn folder() -> PathBuf {
 
 /// One event of every kind, encoded as this build writes it.
 fn samples() -> Vec<codec::Encoded> {
-    fn encoded<E: EventSet>(events: Vec<E>) -> Vec<codec::Encoded> {
+    fn encoded<E: EventSet>(events: &[E]) -> Vec<codec::Encoded> {
         let encode = |event: &E| event.encode().expect("a sample that can be encoded");
         events.iter().map(encode).collect()
     }
     [
-        encoded(shared::of_log()),
-        encoded(shared::of_access()),
-        encoded(shared::of_nexus()),
-        encoded(shared::of_mint()),
-        encoded(registry::events()),
-        encoded(web::events()),
+        encoded(&shared::of_log()),
+        encoded(&shared::of_access()),
+        encoded(&shared::of_nexus()),
+        encoded(&shared::of_mint()),
+        encoded(&registry::events()),
+        encoded(&web::events()),
     ]
     .concat()
 }
