@@ -105,8 +105,8 @@ struct Inner<C> {
     lifecycle: Lifecycle,
     bounds: Bounds,
     running: Mutex<Running>,
-    /// A permit for each download from the upstream, until it is kept.
-    slots: Arc<Semaphore>,
+    /// A permit for each download from the upstream.
+    slots: Semaphore,
 }
 
 impl<C: ArtifactCache> Downloads<C> {
@@ -119,7 +119,7 @@ impl<C: ArtifactCache> Downloads<C> {
         lifecycle: Lifecycle,
         bounds: Bounds,
     ) -> Self {
-        let (running, slots) = (Mutex::default(), Arc::new(Semaphore::new(MAX_DOWNLOADS)));
+        let (running, slots) = (Mutex::default(), Semaphore::new(MAX_DOWNLOADS));
         let inner = Inner { cache, outbound, ledger, counters, lifecycle, bounds, running, slots };
         Self(Arc::new(inner))
     }
@@ -167,22 +167,14 @@ impl<C: ArtifactCache> Downloads<C> {
         caller: &Caller,
         trail: &Trail,
     ) -> Result<Opened, Arc<DownloadFault>> {
-        let mut kept = self.kept(wanted).await;
-        if matches!(kept, Ok(None))
-            && let Some(mut other) = self.being_kept(wanted, trail)
-        {
-            let is_kept = |state: &State| matches!(state, State::Done { _place: None, .. });
-            drop(other.wait_for(is_kept).await);
-            kept = self.kept(wanted).await;
-        }
+        let kept = self.kept(wanted).await;
         if let Some(cached) = kept.map_err(|fault| Arc::new(fault.into()))? {
             self.0.counters.count(Count::FileHit);
             self.note_use(&cached).await;
             return Ok(Opened::Kept(cached));
         }
+        self.0.counters.count(Count::FileMiss);
         let mut state = self.state_of(wanted, caller, trail);
-        let is_here = state.borrow().is_whole();
-        self.0.counters.count(if is_here { Count::FileHit } else { Count::FileMiss });
         let first = self.0.bounds.first;
         let sendable = tokio::time::timeout(first, state.wait_for(State::can_be_answered)).await;
         if matches!(sendable, Ok(Err(_))) {
@@ -217,18 +209,10 @@ impl<C: ArtifactCache> Downloads<C> {
         }
     }
 
-    /// A file of the same name that came for somebody who knew another promise of it, and is right, but
-    /// not in the cache yet: it may be what is wanted.
-    fn being_kept(&self, wanted: &Wanted, trail: &Trail) -> Option<watch::Receiver<State>> {
-        let same = route(wanted, trail);
-        let running = self.0.running.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut others = running.iter().filter(|(route, _)| route.0 == same.0 && **route != same);
-        others.find(|(_, state)| state.borrow().is_whole()).map(|(_, state)| state.clone())
-    }
-
     /// The download under way, or a new one.
     fn state_of(&self, wanted: &Wanted, caller: &Caller, trail: &Trail) -> watch::Receiver<State> {
-        let key = route(wanted, trail);
+        let Wanted { key, sha256, promise, shape, .. } = wanted;
+        let key = (key.clone(), *sha256, promise.clone(), shape.clone(), trail.clone());
         let mut running = self.0.running.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(state) = running.get(&key) {
             return state.clone();
@@ -258,26 +242,19 @@ impl<C: ArtifactCache> Downloads<C> {
         if !matches!(fetched, Ok(Ok(None))) {
             self.0.counters.upstream(asked_at.elapsed());
         }
+        // Who comes from now on looks in the cache first, or starts anew.
+        drop(landing);
         match fetched.unwrap_or(Err(DownloadFault::TooSlow(bound))) {
-            // Who comes from now on looks in the cache first, or starts anew.
-            Ok(None) => drop(landing),
+            Ok(None) => {}
             Ok(Some(fetched)) => {
-                let Fetched { file, size, place, artifact, slot } = fetched;
+                let Fetched { file, size, kept, place } = fetched;
                 self.0.counters.upstream_fails(false);
-                // Readers do not wait for the disk. Who asks for it until it is kept reads it, too.
-                let done = |place| State::Done { file: Arc::clone(&file), size, _place: place };
-                state.send_replace(done(Some(place)));
-                let Some(artifact) = artifact else { return };
-                let sha256 = artifact.meta.sha256.clone();
-                let kept = tokio::time::timeout(bound, self.keep(wanted, artifact)).await;
-                drop((landing, slot));
-                if kept.unwrap_or(false) {
-                    state.send_replace(done(None));
+                state.send_replace(State::Done { file, size, _place: place });
+                if let Some(sha256) = kept {
                     self.record_stored(wanted, sha256, size, caller).await;
                 }
             }
             Err(fault) => {
-                drop(landing);
                 self.0.counters.count(Count::UpstreamFailure);
                 match &fault {
                     DownloadFault::Outbound(_)
@@ -303,11 +280,6 @@ impl<C: ArtifactCache> Downloads<C> {
             }
         }
     }
-}
-
-fn route(wanted: &Wanted, trail: &Trail) -> Route {
-    let Wanted { key, sha256, promise, shape, .. } = wanted;
-    (key.clone(), *sha256, promise.clone(), shape.clone(), trail.clone())
 }
 
 /// Takes a download off the list when it ends, also by being dropped.

@@ -5,21 +5,17 @@ use std::{fs::File, io, os::unix::fs::FileExt as _, sync::Arc};
 use bytes::Bytes;
 use sha2::{Digest as _, Sha256 as Hasher};
 use tempfile::NamedTempFile;
-use tokio::sync::OwnedSemaphorePermit;
 
 use super::{Promise, Wanted, promise::Check, room::Place};
-use crate::registry::cache::Artifact;
 
 /// What was fetched, and fits.
 pub(super) struct Fetched {
     pub(super) file: Arc<File>,
     pub(super) size: u64,
-    /// What it takes of the room, as long as it is not kept.
-    pub(super) place: Arc<Place>,
-    /// What is to be kept, if it can be.
-    pub(super) artifact: Option<Artifact>,
-    /// Its place among the downloads.
-    pub(super) slot: OwnedSemaphorePermit,
+    /// Its SHA-256, if it was kept.
+    pub(super) kept: Option<String>,
+    /// What it takes of the room, if it was not.
+    pub(super) place: Option<Arc<Place>>,
 }
 
 /// What has arrived so far.

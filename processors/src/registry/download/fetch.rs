@@ -4,7 +4,7 @@ use std::{io, sync::Arc};
 
 use http::{HeaderMap, HeaderValue, Method, StatusCode, header::ACCEPT};
 use sha2::Digest as _;
-use tokio::sync::{OwnedSemaphorePermit, watch};
+use tokio::sync::watch;
 use tracing::{info, warn};
 use weir_events::{
     registry::{CacheStored, UpstreamRejected},
@@ -28,7 +28,7 @@ use crate::{
 };
 
 impl<C: ArtifactCache> Downloads<C> {
-    /// Fetches and verifies. `None` when somebody else had kept it meanwhile.
+    /// Fetches, verifies and keeps. `None` when somebody else had kept it meanwhile.
     pub(super) async fn fetch(
         &self,
         wanted: &Wanted,
@@ -40,9 +40,8 @@ impl<C: ArtifactCache> Downloads<C> {
             return Ok(None);
         }
         // Sooner than a client is told that nothing comes.
-        let slot = Arc::clone(&self.0.slots).acquire_owned();
-        let slot = tokio::time::timeout(self.0.bounds.first / 2, slot).await;
-        let slot = slot.map_err(|_| DownloadFault::Busy)?.map_err(|_| DownloadFault::Stopping)?;
+        let slot = tokio::time::timeout(self.0.bounds.first / 2, self.0.slots.acquire()).await;
+        let _slot = slot.map_err(|_| DownloadFault::Busy)?.map_err(|_| DownloadFault::Stopping)?;
         let began = self.0.ledger.now();
         let mut reply = self.ask(Method::GET, wanted, trail).await?;
         let announced = reply.content_length();
@@ -70,7 +69,7 @@ impl<C: ArtifactCache> Downloads<C> {
             arrival.place.reach(arrival.n_bytes + chunk.len() as u64)?;
             arrival = arrival.take(chunk).await?;
         }
-        self.verify(wanted, arrival, size, began, slot).await.map(Some)
+        self.keep(wanted, arrival, size, began).await.map(Some)
     }
 
     async fn ask(
@@ -103,13 +102,12 @@ impl<C: ArtifactCache> Downloads<C> {
         Ok(self.ask(Method::HEAD, wanted, trail).await?.content_length())
     }
 
-    async fn verify(
+    async fn keep(
         &self,
         wanted: &Wanted,
         arrival: Arrival,
         size: Option<u64>,
         began: Timestamp,
-        slot: OwnedSemaphorePermit,
     ) -> Result<Fetched, DownloadFault> {
         let Arrival { staged, file, hasher, check, n_bytes, place } = arrival;
         if let Some(size) = size.filter(|size| *size != n_bytes) {
@@ -132,33 +130,34 @@ impl<C: ArtifactCache> Downloads<C> {
             ShapeFault::Mismatch(cause) => DownloadFault::Mismatch(cause),
             ShapeFault::Disk(fault) => DownloadFault::Disk(fault),
         })?;
+        if !wanted.can_be_kept() {
+            let place = Some(Arc::new(place));
+            return Ok(Fetched { file, size: n_bytes, kept: None, place });
+        }
+        let sha256 = hex::encode(found);
         let meta = Meta {
             size: n_bytes,
-            sha256: hex::encode(found),
+            sha256: sha256.clone(),
             promise: also.map(|promise| promise.to_string()).or(shaped),
             ttl: self.0.bounds.kept_for.map(|kept_for| kept_for.as_secs()),
             created_at: began,
             etag: None,
             content_type: wanted.content_type.to_owned(),
         };
-        let artifact = wanted.can_be_kept().then_some(Artifact { staged, meta });
-        Ok(Fetched { file, size: n_bytes, place: Arc::new(place), artifact, slot })
-    }
-
-    /// Keeps what is right. Its readers have it already, also where there is no room to keep it;
-    /// answers whether it is kept.
-    pub(super) async fn keep(&self, wanted: &Wanted, artifact: Artifact) -> bool {
-        match self.0.cache.set(wanted.key.clone(), artifact).await {
-            Ok(true) => true,
+        // The bytes are right, so readers get them even where there is no room to keep them.
+        let kept = match self.0.cache.set(wanted.key.clone(), Artifact { staged, meta }).await {
+            Ok(true) => Some(sha256),
             Ok(false) => {
                 info!(file = wanted.key.file(), "a file was purged on its way, and is not kept");
-                false
+                None
             }
             Err(fault) => {
                 warn!(file = wanted.key.file(), error = %fault, "a verified file could not be kept");
-                false
+                None
             }
-        }
+        };
+        let place = kept.is_none().then(|| Arc::new(place));
+        Ok(Fetched { file, size: n_bytes, kept, place })
     }
 
     pub(super) async fn record_stored(

@@ -63,7 +63,7 @@ pub(super) enum State {
     Done {
         file: Arc<File>,
         size: u64,
-        /// What it takes of the room, as long as it is not kept and somebody may read it.
+        /// What it takes of the room, where it is not kept: as long as somebody may read it.
         _place: Option<Arc<Place>>,
     },
     /// There is no more of it to be had.
@@ -71,7 +71,7 @@ pub(super) enum State {
 }
 
 impl State {
-    pub(super) const fn is_whole(&self) -> bool {
+    const fn is_whole(&self) -> bool {
         matches!(self, Self::Kept(_) | Self::Done { .. })
     }
 
