@@ -2,6 +2,7 @@
 
 use std::{
     collections::HashMap,
+    io,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
@@ -11,6 +12,7 @@ use axum::{
     extract::{Request, State},
     response::{IntoResponse, Response},
 };
+use futures_util::{StreamExt as _, stream};
 use http::{HeaderName, HeaderValue, StatusCode};
 use tokio::{net::TcpListener, sync::Semaphore};
 use weir_log::lifecycle::Lifecycle;
@@ -34,6 +36,8 @@ pub struct Page {
     pub headers: Vec<(&'static str, String)>,
     /// The body.
     pub body: String,
+    /// Whether the connection ends behind it, before the answer does.
+    pub breaks_off: bool,
 }
 
 #[derive(Debug, Default)]
@@ -48,12 +52,13 @@ impl Page {
     /// A page of HTML.
     pub fn html(body: &str) -> Self {
         let headers = vec![("content-type", "text/html; charset=utf-8".to_owned())];
-        Self { status: 200, headers, body: body.to_owned() }
+        Self { status: 200, headers, body: body.to_owned(), breaks_off: false }
     }
 
     /// A redirect.
     pub fn redirect(to: &str) -> Self {
-        Self { status: 302, headers: vec![("location", to.to_owned())], body: String::new() }
+        let headers = vec![("location", to.to_owned())];
+        Self { status: 302, headers, body: String::new(), breaks_off: false }
     }
 
     /// The same page, with a header.
@@ -140,7 +145,18 @@ async fn answer(State(shared): State<Arc<Mutex<Shared>>>, request: Request) -> R
         Page::html(&format!("<title>{path}</title><p>This is the page at {path}.</p>"))
     });
     let status = StatusCode::from_u16(page.status).expect("a status");
-    let mut response = (status, Body::from(Bytes::from(page.body))).into_response();
+    let body = Bytes::from(page.body);
+    let body = if page.breaks_off {
+        // What there is goes out when nothing more is there at once.
+        let end = async {
+            tokio::task::yield_now().await;
+            Err(io::Error::other("the connection ends"))
+        };
+        Body::from_stream(stream::once(async { Ok(body) }).chain(stream::once(end)))
+    } else {
+        Body::from(body)
+    };
+    let mut response = (status, body).into_response();
     for (name, value) in page.headers {
         let value = HeaderValue::try_from(value).expect("a value");
         response.headers_mut().append(HeaderName::from_static(name), value);

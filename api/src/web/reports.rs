@@ -11,7 +11,7 @@ use weir_events::{
     position::Position,
     web::request::{AgentId, Hash256, PortalError, PortalReport},
 };
-use weir_processors::{nexus, web::portal::PortalGateway as _};
+use weir_processors::{access::Principal, nexus, web::portal::PortalGateway as _};
 use weir_projections::web::reports::{self, ReportRow};
 
 use super::requests::{of_refused, portal};
@@ -51,9 +51,10 @@ pub struct ReportView {
     total_requests: u64,
     /// What part of those that were answered came from the cache, from 0 to 1.
     cache_hit_rate: f64,
-    /// The hosts that were contacted, or whose pages were shown, in order of their names.
+    /// The hosts that were contacted, or whose pages were shown, in order of their names; an agent is
+    /// not told where others were.
     domains_accessed: Vec<String>,
-    /// Who asked most, most first.
+    /// Who asked most, most first; an agent is told of itself alone.
     top_users: Vec<TopUserView>,
     /// How many answers had code taken out of them.
     code_filter_hits: u64,
@@ -86,6 +87,17 @@ pub struct TopUserView {
     agent: AgentId,
     /// How many requests it made.
     requests: u64,
+}
+
+impl ReportView {
+    /// As it is shown to who asks: what one agent asks is nothing for another.
+    fn shown_to(mut self, principal: &Principal) -> Self {
+        if let Some(agent) = principal.agent {
+            self.domains_accessed.clear();
+            self.top_users.retain(|user| user.agent == agent);
+        }
+        self
+    }
 }
 
 impl From<PortalReport> for ReportView {
@@ -139,7 +151,7 @@ impl From<ReportRow> for ReportView {
 )]
 async fn list(
     State(state): State<ApiState>,
-    _: By<WebRead>,
+    by: By<WebRead>,
     mut params: Params,
 ) -> Result<Json<ReportPage>, Problem> {
     let before: Option<u64> = params.take("before")?;
@@ -148,7 +160,8 @@ async fn list(
     params.done()?;
     let rows = reports::list(state.database(), before, limit).await?;
     let next = rows.last().filter(|_| rows.len() == limit).map(|row| row.report.cycle);
-    Ok(Json(ReportPage { reports: rows.into_iter().map(ReportView::from).collect(), next }))
+    let reports = rows.into_iter().map(|row| ReportView::from(row).shown_to(&by.principal));
+    Ok(Json(ReportPage { reports: reports.collect(), next }))
 }
 
 /// Shows what a cycle added up to, or has added up to so far
@@ -165,7 +178,7 @@ async fn list(
 )]
 async fn show(
     State(state): State<ApiState>,
-    _: By<WebRead>,
+    by: By<WebRead>,
     Path(cycle): Path<String>,
     mut params: Params,
 ) -> Result<Json<ReportView>, Problem> {
@@ -177,13 +190,14 @@ async fn show(
     };
     let number: u64 = cycle.parse().map_err(|_| missing())?;
     if let Some(row) = reports::find(state.database(), number).await? {
-        return Ok(Json(row.into()));
+        return Ok(Json(ReportView::from(row).shown_to(&by.principal)));
     }
     if number > nexus::now(state.door()).await?.cycle {
         return Err(missing());
     }
     let told = |error: PortalError| of_refused(&error.refused(None));
-    Ok(Json(portal(&state)?.generate_report(number).await.map_err(told)?.into()))
+    let report = portal(&state)?.generate_report(number).await.map_err(told)?;
+    Ok(Json(ReportView::from(report).shown_to(&by.principal)))
 }
 
 /// The hash of the portal's state at the end of a cycle.

@@ -30,8 +30,9 @@ use crate::{
     problem::{
         Problem,
         table::{
-            INTERNAL, MISSING_SCOPE, PORTAL_CLOSED, PORTAL_DENIED, PORTAL_DOMAIN_BLOCKED,
-            PORTAL_FAILED, PORTAL_INVALID, PORTAL_QUOTA, PORTAL_RATE, PORTAL_TIMEOUT, WEB_OFF,
+            DATABASE_AWAY, INTERNAL, MISSING_SCOPE, PORTAL_CLOSED, PORTAL_DENIED,
+            PORTAL_DOMAIN_BLOCKED, PORTAL_FAILED, PORTAL_INVALID, PORTAL_QUOTA, PORTAL_RATE,
+            PORTAL_TIMEOUT, WEB_OFF,
         },
     },
     state::ApiState,
@@ -64,6 +65,7 @@ pub fn routes() -> OpenApiRouter<ApiState> {
         (status = 422, description = "It has not the shape of a request, or its signature is not right"),
         (status = 429, description = "Too often, or the quota of the cycle is used up"),
         (status = 502, description = "The outside gave nothing that could be passed on"),
+        (status = 503, description = "The database does not answer; ask again with the same id"),
         (status = 504, description = "The outside took too long"),
     ),
 )]
@@ -180,9 +182,11 @@ pub(super) fn of_refused(refused: &Refused) -> Problem {
         (_, "Timeout") => &PORTAL_TIMEOUT,
         (ErrorClass::InvalidRequest, _) => &PORTAL_INVALID,
         (_, "FetchFailed" | "TooManyRedirects") => &PORTAL_FAILED,
+        (_, "Database") => &DATABASE_AWAY,
         _ => &INTERNAL,
     };
-    Problem::new(kind, refused.message.clone()).wire_code(refused.code)
+    let problem = Problem::new(kind, refused.message.clone()).wire_code(refused.code);
+    if refused.error == "Database" { problem.retry_after(1) } else { problem }
 }
 
 #[cfg(test)]

@@ -324,6 +324,8 @@ async fn page(
         sets_cookie: sets_cookie || journey.sets_cookie,
         body: decoded.body,
         truncated: raw.cut || decoded.cut,
+        // What was read of it only so far ends within its encoding, too.
+        broken: raw.broken || decoded.broken && !raw.cut,
         place: Some(Arc::new(place)),
     })
 }

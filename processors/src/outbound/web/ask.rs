@@ -133,6 +133,8 @@ pub struct Page {
     pub body: Bytes,
     /// Whether there was more, or should have been: such a body is never shared as a whole one.
     pub truncated: bool,
+    /// Whether it broke off: of such a body nobody knows how it goes on.
+    pub broken: bool,
     /// The place it takes up: as long as it is kept, as much less is fetched.
     pub place: Option<Arc<Place>>,
 }

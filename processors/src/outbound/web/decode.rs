@@ -47,6 +47,8 @@ pub(super) struct Decoded {
     pub(super) body: Bytes,
     /// Whether there was more, or should have been.
     pub(super) cut: bool,
+    /// Whether it ended within its encoding.
+    pub(super) broken: bool,
 }
 
 /// Takes a body out of its encodings, up to a number of bytes.
@@ -58,7 +60,8 @@ pub(super) async fn decode(
     let (codings, encoding) = codings(headers)?;
     if codings.is_empty() || wire.is_empty() {
         let cut = wire.len() > cap_bytes;
-        return Ok(Decoded { body: wire.slice(..wire.len().min(cap_bytes)), cut });
+        let body = wire.slice(..wire.len().min(cap_bytes));
+        return Ok(Decoded { body, cut, broken: false });
     }
     let mut reader: Box<dyn Read + Send> = Box::new(io::Cursor::new(wire));
     let overflown = Arc::new(AtomicBool::new(false));
@@ -70,7 +73,7 @@ pub(super) async fn decode(
         };
         reader = opened(*coding, within);
     }
-    let (mut body, mut cut) = (Vec::new(), false);
+    let (mut body, mut cut, mut broken) = (Vec::new(), false, false);
     let mut piece = vec![0; PIECE_BYTES];
     while !cut {
         match reader.read(&mut piece) {
@@ -83,13 +86,13 @@ pub(super) async fn decode(
             Err(_) if body.is_empty() && !overflown.load(Ordering::Relaxed) => {
                 return Err(Undecodable { encoding });
             }
-            Err(_) => cut = true,
+            Err(_) => (cut, broken) = (true, !overflown.load(Ordering::Relaxed)),
         }
         // Others are to move on meanwhile, and so is the clock.
         tokio::task::yield_now().await;
     }
     cut |= overflown.load(Ordering::Relaxed);
-    Ok(Decoded { body: body.into(), cut })
+    Ok(Decoded { body: body.into(), cut, broken })
 }
 
 /// The encodings of a body in the order they were applied, and the words that say so.

@@ -24,6 +24,8 @@ pub(super) struct Raw {
     pub(super) body: Bytes,
     /// Whether the body broke off, or went on.
     pub(super) cut: bool,
+    /// Whether it broke off.
+    pub(super) broken: bool,
 }
 
 /// Asks, and reads at most `cap_bytes` of the body.
@@ -38,11 +40,11 @@ pub(super) async fn exchange(
     let asking = async move {
         let (head, mut body) = sender.send_request(request).await?.into_parts();
         let (status, headers) = (head.status, head.headers);
-        let (mut read, mut cut) = (BytesMut::new(), false);
+        let (mut read, mut cut, mut broken) = (BytesMut::new(), false, false);
         while !cut && !leads_on(status, &headers) {
             match body.frame().await {
                 None => break,
-                Some(Err(_)) => cut = true,
+                Some(Err(_)) => (cut, broken) = (true, true),
                 Some(Ok(frame)) => {
                     let Ok(piece) = frame.into_data() else { continue };
                     let fits = piece.len().min(cap_bytes - read.len());
@@ -51,7 +53,7 @@ pub(super) async fn exchange(
                 }
             }
         }
-        Ok(Raw { status, headers, body: read.freeze(), cut })
+        Ok(Raw { status, headers, body: read.freeze(), cut, broken })
     };
     let (mut asking, connection) = (pin!(asking), pin!(connection));
     // The connection moves only while it is asked to; both end together, also when nobody waits.

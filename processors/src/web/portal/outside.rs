@@ -51,7 +51,9 @@ pub(super) struct Page {
     /// What the redirects said, in order.
     on_the_way: Vec<(StatusCode, HeaderMap)>,
     sets_cookie: bool,
-    truncated: bool,
+    pub(super) truncated: bool,
+    /// Whether it broke off on its way.
+    pub(super) broken: bool,
     at: Timestamp,
     /// What was made of it.
     pub(super) renderings: Renderings,
@@ -94,6 +96,10 @@ impl Page {
         (method, interaction): (HttpMethod, ApiInteractionKind),
         (time, ttl): (CycleTime, u32),
     ) -> Option<CachePolicy> {
+        // The next one who asks may get all of it.
+        if self.broken {
+            return None;
+        }
         pages::plan(key, &self.answered(method, interaction), time, ttl)
     }
 
@@ -313,6 +319,7 @@ fn page(page: ask::Page, at: Timestamp) -> Page {
         on_the_way: page.redirects,
         sets_cookie: page.sets_cookie,
         truncated: page.truncated,
+        broken: page.broken,
         at,
         renderings: Renderings::default(),
         place: Mutex::new(page.place),
@@ -359,6 +366,7 @@ fn snapped(snapshot: Snapshot, at: Timestamp) -> Page {
         on_the_way: Vec::new(),
         sets_cookie: false,
         truncated: false,
+        broken: false,
         at,
         renderings: Renderings::default(),
         place: Mutex::default(),

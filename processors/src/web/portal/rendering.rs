@@ -89,8 +89,15 @@ impl Portal {
             let (content, filtered) = (Bytes::new(), FilterReport::default());
             return Ok(Rendering { content, content_type, filtered, title: None });
         }
-        let Filtered { content, content_type, report, title, .. } =
+        let Filtered { content, content_type, mut report, title, .. } =
             self.filter(submission.filter, page).await?;
+        let cut = page.truncated.then_some("truncated");
+        let broken = page.broken.then_some("the answer broke off: this is not all of it");
+        for warning in cut.into_iter().chain(broken) {
+            if !report.warnings.iter().any(|told| told == warning) {
+                report.warnings.push(warning.to_owned());
+            }
+        }
         let (content, content_type) = (Bytes::from(content), content_type.to_owned());
         Ok(Rendering { content, content_type, filtered: report, title })
     }

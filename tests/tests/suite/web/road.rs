@@ -182,6 +182,47 @@ async fn a_page_that_sets_a_cookie_is_shown_to_nobody_else() {
     road.weir.stop().await;
 }
 
+/// Who asked what, and where, is nothing for another agent.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_report_tells_an_agent_of_itself_alone() {
+    let road = Road::start("").await;
+    let (ann, bob) = (road.agent("ann").await, road.agent("bob").await);
+    let (url, now) = (road.at("/page"), road.tick(1).await);
+    for (agent, name) in [(&ann, "ann"), (&bob, "bob")] {
+        agent.get(name, &url, now).await.has(200);
+    }
+    let token = json!({"name": "ann reads", "scopes": ["web:read"], "agent": ann.id});
+    let token = road.admin().post("/api/tokens", &token).await.expect(201).json();
+    let reader = road.admin().with_token(token["secret"].as_str());
+    let head = road.admin().get("/api/nexus").await.position();
+    let path = format!("/api/web/reports/0?min_position={head}");
+    let all = road.admin().get(&path).await.expect(200).json();
+    assert_eq!(all["top_users"].as_array().map(Vec::len), Some(2), "{all}");
+    assert_eq!(all["domains_accessed"], json!(["127.0.0.1"]));
+    let hers = reader.get(&path).await.expect(200).json();
+    assert_eq!(hers["top_users"], json!([{"agent": ann.id, "requests": 1}]));
+    assert_eq!((&hers["domains_accessed"], &hers["total_requests"]), (&json!([]), &json!(2)));
+    road.weir.stop().await;
+}
+
+/// Half a recipe is no recipe, least of all the next time.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_page_that_breaks_off_says_so_and_is_kept_for_nobody() {
+    let road = Road::start("").await;
+    let ann = road.agent("ann").await;
+    let half = Page::html("<p>This is the first half of it.</p><p>Do not");
+    road.outside.put("/half", Page { breaks_off: true, ..half });
+    let (url, now) = (road.at("/half"), road.tick(1).await);
+    let first = ann.get("first", &url, now).await.expect(200).json();
+    let warnings = first["filtered"]["warnings"].as_array().expect("warnings");
+    assert!(warnings.contains(&json!("truncated")), "{warnings:?}");
+    assert!(warnings.contains(&json!("the answer broke off: this is not all of it")));
+    road.outside.put("/half", Page::html("<p>This is the whole of it.</p>"));
+    let second = ann.get("second", &url, now).await.expect(200).json();
+    assert_eq!((&second["cached"], &second["filtered"]["warnings"]), (&json!(false), &json!([])));
+    road.weir.stop().await;
+}
+
 /// What was fetched once is rendered once, stored once, and a hit for all who waited; also a failure.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn who_waits_for_the_same_shares_an_answer_of_any_status() {

@@ -56,14 +56,14 @@ async fn what_is_asked_says_who_we_are_and_what_we_read() {
 async fn a_body_ends_where_it_was_asked_to_and_says_so() {
     let bomb = page("content-encoding: gzip\r\n", gzip(&vec![0; 16 << 20]));
     let found = answered(bomb).await.unwrap();
-    assert_eq!((found.body.len(), found.truncated), (2 << 20, true));
+    assert_eq!((found.body.len(), found.truncated, found.broken), (2 << 20, true, false));
     let world = World::new(|_| page("", vec![b'x'; 300_000]));
     for (max_decoded_bytes, length, truncated) in
         [(1, 1, true), (299_999, 299_999, true), (300_000, 300_000, false)]
     {
         let ask = PageAsk { max_decoded_bytes, ..PageAsk::get([1; 32], "http://a.example/") };
         let page = world.egress.fetch(ask, &anything).await.unwrap();
-        assert_eq!((page.body.len(), page.truncated), (length, truncated));
+        assert_eq!((page.body.len(), page.truncated, page.broken), (length, truncated, false));
     }
 }
 
@@ -72,6 +72,7 @@ async fn a_length_that_is_a_lie_is_found_out() {
     let short = b"HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\nonly this".to_vec();
     let found = answered(short).await.unwrap();
     assert_eq!((&*found.body, found.truncated), (&b"only this"[..], true));
+    assert!(found.broken);
     let more = b"HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nthis and more".to_vec();
     let found = answered(more).await.unwrap();
     assert_eq!((&*found.body, found.truncated), (&b"this"[..], false));
@@ -79,6 +80,7 @@ async fn a_length_that_is_a_lie_is_found_out() {
         b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n4\r\nthis\r\n9\r\nbre".to_vec();
     let found = answered(chunked).await.unwrap();
     assert_eq!((&*found.body, found.truncated), (&b"thisbre"[..], true));
+    assert!(found.broken);
     let two = b"HTTP/1.1 200 OK\r\ncontent-length: 4\r\ncontent-length: 5\r\n\r\nthis!".to_vec();
     assert_eq!(answered(two).await.unwrap_err(), "broken");
 }
