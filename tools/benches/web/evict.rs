@@ -29,7 +29,8 @@ use crate::{
 const N_TOGETHER: usize = 1_000;
 const PATIENCE: Duration = Duration::from_mins(1);
 const COLUMNS: &str = "key, variant, owner, url, host, method, status, content, content_size, \
-    content_type, filter_report, title, request, created_at, expires_at, n_hits, used_at, position";
+    content_type, filter_report, title, redirected, request, created_at, expires_at, n_hits, used_at, \
+    position";
 
 pub(super) async fn run(options: &Options, effort: Effort, report: &mut Report) {
     let line = Line::new(

@@ -32,13 +32,16 @@ struct Judged {
     group: &'static str,
     page: String,
     syntax: &'static str,
-    filtered: String,
+    /// What is left of it, in each format.
+    filtered: BTreeMap<&'static str, String>,
     written: &'static str,
 }
 
-/// What it says of a group.
+/// What it says of a group in a format.
 #[derive(Deserialize)]
 struct Verdict {
+    group: String,
+    format: String,
     pages: usize,
     code: usize,
     leaked: usize,
@@ -78,20 +81,26 @@ pub(super) async fn run(options: &Options, effort: Effort, report: &mut Report) 
     }
 }
 
-type Verdicts = BTreeMap<String, Verdict>;
+type Verdicts = Vec<Verdict>;
 
 fn leaked(line: Line, verdicts: &Verdicts, group: &str) -> Result<Line, Fault> {
-    let missing = || Missing(format!("no pages could be fetched: {group}"));
-    let Verdict { pages, code, leaked, .. } = verdicts.get(group).ok_or_else(missing)?;
-    if *code == 0 {
+    let of_group: Vec<_> = verdicts.iter().filter(|verdict| verdict.group == group).collect();
+    let sum = |of: fn(&Verdict) -> usize| of_group.iter().map(|it| of(it)).sum::<usize>();
+    let Some(pages) = of_group.iter().map(|verdict| verdict.pages).max() else {
+        return Err(Missing(format!("no pages could be fetched: {group}")).into());
+    };
+    let (code, leaked) = (sum(|it| it.code), sum(|it| it.leaked));
+    if code == 0 {
         return Err(format!("{pages} pages without code prove nothing").into());
     }
-    let note = format!("{leaked} of {code} lines, {pages} pages");
-    Ok(line.alone(percent(*leaked, *code)).noting(note))
+    let note = format!("{leaked} of {code} lines, {pages} pages in {} formats", of_group.len());
+    Ok(line.alone(percent(leaked, code)).noting(note))
 }
 
 fn kept(line: Line, verdicts: &Verdicts) -> Result<Line, Fault> {
-    let sum = |of: fn(&Verdict) -> usize| verdicts.values().map(of).sum::<usize>();
+    // A summary leaves most of them out, and is meant to.
+    let whole = || verdicts.iter().filter(|it| it.format != ContentFormat::Summary.as_str());
+    let sum = |of: fn(&Verdict) -> usize| whole().map(of).sum::<usize>();
     let (prose, lost) = (sum(|verdict| verdict.prose), sum(|verdict| verdict.lost));
     if prose == 0 {
         return Err(Missing("no pages could be fetched".to_owned()).into());
@@ -139,11 +148,15 @@ fn filtered(
     files.retain(|(size, _)| *size <= MAX_PAGE_BYTES);
     let step = files.len().div_ceil(most).max(1);
     let declared = format!("text/{syntax}; charset=utf-8");
-    let wanted = ContentFilter { max_size: u32::MAX, ..ContentFilter::default() };
     let mut judged = Vec::new();
     for (_, file) in files.into_iter().step_by(step) {
         let Ok(page) = fs::read_to_string(file) else { continue };
-        let filtered = filter(page.as_bytes(), Some(&declared), &wanted, Caps::default())?.content;
+        let mut filtered = BTreeMap::new();
+        for format in ContentFormat::ALL {
+            let wanted = ContentFilter { max_size: u32::MAX, format, ..ContentFilter::default() };
+            let made = filter(page.as_bytes(), Some(&declared), &wanted, Caps::default())?;
+            filtered.insert(format.as_str(), made.content);
+        }
         judged.push(Judged { group, page, syntax, filtered, written: syntax });
     }
     Ok(judged)
