@@ -204,6 +204,6 @@ mod tests {
         assert_eq!(method(Some("get".to_owned())).unwrap_err().status(), 400);
         let bad = told(&PortalError::InvalidUrl("it has no host".to_owned()));
         assert_eq!(bad.status(), 400);
-        assert_eq!(told(&PortalError::Database("away".to_owned())).status(), 500);
+        assert_eq!(told(&PortalError::Database("away".to_owned())).status(), 503);
     }
 }
