@@ -1,8 +1,12 @@
 //! The cache as a readable tree: `files/pypi/six/six-1.16.0.tar.gz`, its description beside it.
 //!
-//! A file is written under `tmp`, synced, and renamed: the rename of the body is the moment it is
-//! there. Several processes may share a tree: what one of them kept, the others find on disk. A lock
-//! keeps a body and its description together, whoever replaces them at the same time.
+//! A file is written under `tmp` and renamed: the rename of the body is the moment it is there. Nobody
+//! waits for the disk, for whoever wants a file waits for that: what a power cut takes of it is fetched
+//! again, since a body that this process did not write itself is hashed before it is served
+//! ([`Checked`]), and a description that cannot be read is none. What a process has hashed once it
+//! trusts until it ends: a disk that fails it later is found out by its clients, who know what they want
+//! by its hash. Several processes may share a tree: what one of them kept, the others find on disk. A
+//! lock keeps a body and its description together, whoever replaces them at the same time.
 
 use std::{
     collections::HashSet,
@@ -181,7 +185,8 @@ impl Inner {
         body(&self.root, key)
     }
 
-    /// Whether an artifact is on disk and fits its description, whichever process kept it.
+    /// Whether an artifact is on disk and is as long as its description says, whichever process kept
+    /// it: whether it is what it was is looked at when it is wanted.
     fn holds(&self, key: &CacheKey) -> bool {
         let body = self.body(key);
         let size = fs::metadata(&body).ok().map(|body| body.len());
@@ -218,25 +223,19 @@ impl Inner {
         let directory = body.parent().unwrap_or(&self.root);
         // From then on it counts as used.
         staged.as_file().set_modified(repair::moment(meta.created_at))?;
-        staged.as_file().sync_all()?;
         let mut description = self.workshop.stage()?;
         serde_json::to_writer_pretty(&mut description, &meta)?;
-        description.as_file().sync_all()?;
         let changing = repair::changing(&self.root)?;
         if self.watch.means(key, &meta) {
             return Ok(false);
         }
         // Whoever forgets the last file of a package takes its folder away, under the same lock.
         fs::create_dir_all(directory)?;
-        let directory = File::open(directory)?;
-        // A crash between the two renames must not leave an old body under a new hash.
-        if remove(&body)? {
-            directory.sync_all()?;
-        }
+        // An end between the two renames must not leave an old body under a new hash.
+        remove(&body)?;
         description.persist(described(&body)).map_err(|fault| fault.error)?;
         staged.persist(&body).map_err(|fault| fault.error)?;
         drop(changing);
-        directory.sync_all()?;
         self.checked.trust(key, &meta);
         self.admit(key, meta)?;
         Ok(true)
