@@ -6,8 +6,9 @@ use std::{
 };
 
 use sqlx::{
-    ConnectOptions, PgConnection, PgPool, Postgres, Transaction,
-    postgres::{PgConnectOptions, PgPoolOptions},
+    ConnectOptions, Connection as _, PgConnection, PgPool, Postgres, Transaction,
+    postgres::{PgArguments, PgConnectOptions, PgPoolOptions},
+    query::Query,
 };
 
 /// What stands between Weir and Postgres.
@@ -78,6 +79,17 @@ pub fn is_passing(cause: &sqlx::Error) -> bool {
     }
 }
 
+/// Whether the connection is what failed: it was cut, or the server has ended it.
+fn is_broken(cause: &sqlx::Error) -> bool {
+    match cause {
+        sqlx::Error::Io(_) => true,
+        sqlx::Error::Database(said) => {
+            said.code().is_some_and(|code| ["57P01", "57P02"].contains(&&*code))
+        }
+        _ => false,
+    }
+}
+
 /// How long a process that starts waits for a server that is itself just starting, or recovering.
 const START_PATIENCE: Duration = Duration::from_mins(1);
 
@@ -103,6 +115,10 @@ pub async fn patiently<T, E, F: Future<Output = Result<T, E>>>(
 
 /// How long a connection may take to be had, before the caller is told to come back.
 const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(5);
+/// A connection that was used so short a time ago is given out as it is: to ask whether it is still
+/// there would be a round trip more for every transaction of a busy process. Whoever finds it broken
+/// takes another one.
+const FRESH: Duration = Duration::from_secs(1);
 
 impl Database {
     /// Describes a database; connections are made when needed.
@@ -132,6 +148,15 @@ impl Database {
         let pool = PgPoolOptions::new()
             .max_connections(max_connections)
             .acquire_timeout(ACQUIRE_TIMEOUT)
+            .test_before_acquire(false)
+            .before_acquire(|connection, known| {
+                Box::pin(async move {
+                    if known.idle_for > FRESH {
+                        connection.ping().await?;
+                    }
+                    Ok(true)
+                })
+            })
             .connect_lazy_with(options.clone());
         Ok(Self { pool, options, pooler })
     }
@@ -158,12 +183,45 @@ impl Database {
         &self,
         statement: &'static str,
     ) -> Result<Transaction<'static, Postgres>, DatabaseFault> {
-        let fault = DatabaseFault::of("begin a transaction");
-        let pool = self.pool.clone();
-        let beginning = async move { pool.begin_with(statement).await };
-        #[expect(clippy::disallowed_methods, reason = "awaited below, and bounded by the pool")]
-        let begun = tokio::spawn(beginning).await;
-        begun.unwrap_or(Err(sqlx::Error::WorkerCrashed)).map_err(fault)
+        let begin = || async {
+            let pool = self.pool.clone();
+            let beginning = async move { pool.begin_with(statement).await };
+            #[expect(clippy::disallowed_methods, reason = "awaited below, and bounded by the pool")]
+            let begun = tokio::spawn(beginning).await;
+            begun.unwrap_or(Err(sqlx::Error::WorkerCrashed))
+        };
+        self.unbroken(begin).await.map_err(DatabaseFault::of("begin a transaction"))
+    }
+
+    /// Runs one statement as a transaction of its own, in one round trip where that is possible. It must
+    /// mean the same if it is run twice.
+    pub async fn execute<'q>(
+        &self,
+        doing: &'static str,
+        query: impl Fn() -> Query<'q, Postgres, PgArguments>,
+    ) -> Result<(), DatabaseFault> {
+        let fault = DatabaseFault::of(doing);
+        if self.pooler == Pooler::Transaction {
+            let mut tx = self.begin().await?;
+            query().execute(&mut *tx).await.map_err(&fault)?;
+            return tx.commit().await.map_err(&fault);
+        }
+        self.unbroken(|| query().execute(&self.pool)).await.map(drop).map_err(&fault)
+    }
+
+    /// Does something that comes first on a connection. After the server was away for a moment, all
+    /// that are in the pool may be broken.
+    async fn unbroken<T, F: Future<Output = Result<T, sqlx::Error>>>(
+        &self,
+        attempt: impl Fn() -> F,
+    ) -> Result<T, sqlx::Error> {
+        for _ in 0..self.pool.options().get_max_connections() {
+            match attempt().await {
+                Err(cause) if is_broken(&cause) => {}
+                other => return other,
+            }
+        }
+        attempt().await
     }
 
     /// A connection of its own, outside the pool.

@@ -90,6 +90,39 @@ async fn check(log: &weir_log::Log, acknowledged: &[i64]) {
     println!("{} acknowledged of {head} events", acknowledged.len());
 }
 
+/// Connections are given out unasked when they were used a moment ago: one cut had all of them fail whoever
+/// came next.
+#[tokio::test]
+async fn who_comes_after_a_cut_is_given_a_connection_that_holds() {
+    const N: u32 = 6;
+    let database = TestDatabase::create().await;
+    let pool = Database::new(&database.url, Pooler::None, N).expect("a database");
+    let mut admin = PgConnection::connect(&weir_tests::database::cluster()).await.expect("connect");
+    for whole in [true, false] {
+        let mut open = Vec::new();
+        for _ in 0..N {
+            open.push(pool.begin().await.expect("a transaction"));
+        }
+        for transaction in open {
+            transaction.commit().await.expect("its end");
+        }
+        until("all are at rest", async || {
+            let n_idle = pool.pool().num_idle();
+            if n_idle == 6 { Ok(()) } else { Err(n_idle) }
+        })
+        .await;
+        cut(&mut admin, &database.name).await;
+        if whole {
+            let transaction = pool.begin().await.expect("a transaction after the cut");
+            transaction.commit().await.expect("its end");
+        } else {
+            let asked = pool.execute("ask", || sqlx::query("SELECT 1")).await;
+            asked.expect("a statement after the cut");
+        }
+    }
+    pool.close().await;
+}
+
 #[tokio::test]
 async fn who_listens_notices_that_the_database_went_away_and_says_so_again_once_it_listens_again() {
     let database = TestDatabase::create().await;
