@@ -65,6 +65,7 @@ pub struct Keeper {
     policy: PoisonPolicy,
     poison: Arc<Mutex<BTreeSet<Position>>>,
     hook: Option<Hook>,
+    late: bool,
 }
 
 impl fmt::Debug for Keeper {
@@ -75,7 +76,13 @@ impl fmt::Debug for Keeper {
 
 impl Default for Keeper {
     fn default() -> Self {
-        Self { version: 1, policy: PoisonPolicy::Park, poison: Arc::default(), hook: None }
+        Self {
+            version: 1,
+            policy: PoisonPolicy::Park,
+            poison: Arc::default(),
+            hook: None,
+            late: false,
+        }
     }
 }
 
@@ -98,6 +105,13 @@ impl Keeper {
     #[must_use]
     pub fn hook(mut self, hook: Hook) -> Self {
         self.hook = Some(hook);
+        self
+    }
+
+    /// What is wrong with an event is said by a deferred constraint, at the end of all.
+    #[must_use]
+    pub const fn late(mut self) -> Self {
+        self.late = true;
         self
     }
 
@@ -138,15 +152,17 @@ impl Projection for Keeper {
     fn ddl(&self) -> &'static str {
         if self.version == 1 {
             "CREATE TABLE kept (position bigint PRIMARY KEY);
-             CREATE TABLE kept_number (n bigint NOT NULL); INSERT INTO kept_number VALUES (0)"
+             CREATE TABLE kept_number (n bigint NOT NULL); INSERT INTO kept_number VALUES (0);
+             CREATE TABLE kept_once (position bigint UNIQUE DEFERRABLE INITIALLY DEFERRED)"
         } else {
             "CREATE TABLE kept (twice bigint NOT NULL, position bigint PRIMARY KEY);
-             CREATE TABLE kept_number (n bigint NOT NULL); INSERT INTO kept_number VALUES (0)"
+             CREATE TABLE kept_number (n bigint NOT NULL); INSERT INTO kept_number VALUES (0);
+             CREATE TABLE kept_once (position bigint UNIQUE DEFERRABLE INITIALLY DEFERRED)"
         }
     }
 
     fn tables(&self) -> &'static [&'static str] {
-        &["kept", "kept_number"]
+        &["kept", "kept_number", "kept_once"]
     }
 
     fn poison_policy(&self) -> PoisonPolicy {
@@ -172,6 +188,12 @@ impl Projection for Keeper {
                 hook(batch).await;
             }
             match self.poisoned(batch) {
+                Some(position) if self.late => {
+                    const TWICE: &str =
+                        "INSERT INTO kept_once SELECT $1 FROM generate_series(1, 2)";
+                    sqlx::query(TWICE).bind(position.0).execute(tx).await?;
+                    Ok(())
+                }
                 Some(position) => Err(ApplyFault::Refused(format!("position {position} is bad"))),
                 None => Ok(()),
             }

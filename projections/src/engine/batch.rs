@@ -1,12 +1,13 @@
 //! One batch: rows and offset in one transaction, poison set apart.
 //!
-//! A batch that fails is halved until the events that cannot be applied stand alone. What is wrong
-//! with the database for the moment is never held against an event.
+//! A batch is applied as it stands. One that fails begins again behind savepoints, and is halved until
+//! the events that cannot be applied stand alone. What is wrong with the database for the moment is
+//! never held against an event.
 
 use std::{panic::AssertUnwindSafe, sync::Arc, time::Duration};
 
 use futures_util::FutureExt;
-use sqlx::{Connection, PgConnection, Row, error::DatabaseError};
+use sqlx::{Connection, PgConnection, Postgres, Row, Transaction, error::DatabaseError};
 use weir_events::{envelope::Recorded, position::Position};
 use weir_log::{
     Log,
@@ -109,53 +110,120 @@ pub(super) async fn commit(
     events: &[Arc<Recorded>],
     rate: f64,
 ) -> Result<Committed, BatchFault> {
-    let fault = DatabaseFault::of("apply a batch of events");
     let Target { projection, build, .. } = *target;
     let Some(last) = events.last().map(|event| event.position) else {
         return Ok(Committed { position: build.position, n_parked: 0 });
     };
-    let wanted = wanted(projection.kinds(), events);
-    let mut tx = log.database().begin().await?;
-    // Nothing here waits for the disk. Rows and offset are one transaction: after a crash of the
-    // database both are where they were some moments before, and the events, which are on disk, are
-    // applied again. Whoever acts on what he has read says so in the log, and that append writes to
-    // disk whatever was committed before it. Whoever was only told how far a build is (`Life`) finds
-    // out that the database was away. Where nobody listens (behind a pooler, or with notifications
-    // off) he may not, so rows that are read are waited for there.
-    let relaxed = wanted.is_empty()
-        || matches!(build.state, BuildState::Building | BuildState::Checking)
-        || log.hub().notices_outages();
-    if enter(&mut tx, target, relaxed).await.map_err(&fault)? != Some(build.position) {
-        return Err(BatchFault::Gone);
+    let batch =
+        Batch { log, target, lease, wanted: wanted(projection.kinds(), events), last, rate };
+    match batch.commit_as_it_stands().await? {
+        Some(committed) => Ok(committed),
+        None => batch.commit_with_care().await,
     }
-    let applied = apply(&mut tx, target, &wanted).await?;
-    let position = applied.upto.unwrap_or(last);
-    let (mut state, mut halted_by) = (build.state, None);
-    if let Some((at, error)) = &applied.halted {
-        halted_by = Some(format!("position {at}: {error}"));
-        if state == BuildState::Live {
-            state = BuildState::Halted;
+}
+
+/// A batch on its way into a build.
+struct Batch<'a> {
+    log: &'a Log,
+    target: &'a Target<'a>,
+    lease: &'a Lease,
+    wanted: Vec<Arc<Recorded>>,
+    last: Position,
+    rate: f64,
+}
+
+impl Batch<'_> {
+    /// All of it at once, in as few round trips as it takes: nearly every batch can be applied. Nothing,
+    /// if it cannot: then it has to be found out what is wrong with which event.
+    async fn commit_as_it_stands(&self) -> Result<Option<Committed>, BatchFault> {
+        let fault = DatabaseFault::of("apply a batch of events");
+        let mut tx = self.begin().await?;
+        if !self.wanted.is_empty() {
+            match tried(self.target.projection, &self.wanted, &mut tx).await {
+                Ok(()) => {}
+                Err(ApplyFault::Database(cause)) if passing(&cause) => {
+                    return Err(fault(cause).into());
+                }
+                Err(_) => {
+                    tx.rollback().await.map_err(&fault)?;
+                    return Ok(None);
+                }
+            }
+        }
+        let state = self.target.build.state;
+        match self.move_over(self.last, state, None, &mut tx).await {
+            Ok(()) => {}
+            // The transaction had failed before, and nobody said so.
+            Err(BatchFault::Database(fault)) if !passing(&fault.cause) => return Ok(None),
+            Err(fault) => return Err(fault),
+        }
+        match tx.commit().await {
+            Ok(()) => Ok(Some(Committed { position: self.last, n_parked: 0 })),
+            Err(cause) if passing(&cause) => Err(fault(cause).into()),
+            // A deferred constraint has spoken.
+            Err(_) => Ok(None),
         }
     }
-    let moved = sqlx::query(MOVE)
-        .bind(build.id)
-        .bind(position.0)
-        .bind(rate)
-        .bind(state.as_str())
-        .bind(halted_by)
-        .bind(&lease.name)
-        .bind(lease.owner)
-        .bind(lease.fence)
-        .execute(&mut *tx)
-        .await
-        .map_err(&fault)?;
-    if moved.rows_affected() == 0 {
-        return Err(BatchFault::Lost);
+
+    /// What can be applied of it, event by event where need be.
+    async fn commit_with_care(&self) -> Result<Committed, BatchFault> {
+        let fault = DatabaseFault::of("apply a batch of events");
+        let mut tx = self.begin().await?;
+        let applied = apply(&mut tx, self.target, &self.wanted).await?;
+        let position = applied.upto.unwrap_or(self.last);
+        let (mut state, mut halted_by) = (self.target.build.state, None);
+        if let Some((at, error)) = &applied.halted {
+            halted_by = Some(format!("position {at}: {error}"));
+            if state == BuildState::Live {
+                state = BuildState::Halted;
+            }
+        }
+        self.move_over(position, state, halted_by, &mut tx).await?;
+        tx.commit().await.map_err(&fault)?;
+        match applied.halted {
+            Some((position, error)) => Err(BatchFault::Halted { position, error }),
+            None => Ok(Committed { position, n_parked: applied.n_parked }),
+        }
     }
-    tx.commit().await.map_err(&fault)?;
-    match applied.halted {
-        Some((position, error)) => Err(BatchFault::Halted { position, error }),
-        None => Ok(Committed { position, n_parked: applied.n_parked }),
+
+    /// A transaction that has entered the build. Nothing in it waits for the disk. Rows and offset are
+    /// one transaction: after a crash of the database both are where they were some moments before, and
+    /// the events, which are on disk, are applied again. Whoever acts on what he has read says so in the
+    /// log, and that append writes to disk whatever was committed before it. Whoever was only told how
+    /// far a build is (`Life`) finds out that the database was away. Where nobody listens (behind a
+    /// pooler, or with notifications off) he may not, so rows that are read are waited for there.
+    async fn begin(&self) -> Result<Transaction<'static, Postgres>, BatchFault> {
+        let build = self.target.build;
+        let relaxed = self.wanted.is_empty()
+            || matches!(build.state, BuildState::Building | BuildState::Checking)
+            || self.log.hub().notices_outages();
+        let mut tx = self.log.database().begin().await?;
+        let entered = enter(&mut tx, self.target, relaxed).await;
+        let entered = entered.map_err(DatabaseFault::of("apply a batch of events"))?;
+        if entered == Some(build.position) { Ok(tx) } else { Err(BatchFault::Gone) }
+    }
+
+    /// Moves the build, unless the lease is lost.
+    async fn move_over(
+        &self,
+        position: Position,
+        state: BuildState,
+        halted_by: Option<String>,
+        tx: &mut PgConnection,
+    ) -> Result<(), BatchFault> {
+        let moved = sqlx::query(MOVE)
+            .bind(self.target.build.id)
+            .bind(position.0)
+            .bind(self.rate)
+            .bind(state.as_str())
+            .bind(halted_by)
+            .bind(&self.lease.name)
+            .bind(self.lease.owner)
+            .bind(self.lease.fence)
+            .execute(tx)
+            .await
+            .map_err(DatabaseFault::of("apply a batch of events"))?;
+        if moved.rows_affected() == 0 { Err(BatchFault::Lost) } else { Ok(()) }
     }
 }
 
@@ -256,17 +324,17 @@ pub(super) async fn attempt(
 ) -> Result<Option<String>, DatabaseFault> {
     let fault = DatabaseFault::of("apply events");
     let mut inner = tx.begin().await.map_err(&fault)?;
-    let tried = AssertUnwindSafe(projection.apply(range, &mut inner)).catch_unwind().await;
-    let error = match tried {
-        Ok(Ok(())) => match settle(&mut inner).await {
+    // Those before may have had them speak.
+    constraints("SET CONSTRAINTS ALL DEFERRED", &mut inner).await.map_err(&fault)?;
+    let error = match tried(projection, range, &mut inner).await {
+        Ok(()) => match constraints("SET CONSTRAINTS ALL IMMEDIATE", &mut inner).await {
             Ok(()) => {
                 inner.commit().await.map_err(&fault)?;
                 return Ok(None);
             }
             Err(cause) => ApplyFault::Database(cause),
         },
-        Ok(Err(error)) => error,
-        Err(panic) => ApplyFault::Refused(format!("it panicked: {}", panic_text(&panic))),
+        Err(error) => error,
     };
     match error {
         ApplyFault::Database(cause) if passing(&cause) => Err(fault(cause)),
@@ -277,9 +345,21 @@ pub(super) async fn attempt(
     }
 }
 
-/// Deferred constraints speak now, while it can still be told which events break them.
-async fn settle(tx: &mut PgConnection) -> Result<(), sqlx::Error> {
-    sqlx::raw_sql("SET CONSTRAINTS ALL IMMEDIATE").execute(tx).await.map(drop)
+/// Applies events; a panic is a refusal.
+async fn tried(
+    projection: &dyn Projection,
+    range: &[Arc<Recorded>],
+    tx: &mut PgConnection,
+) -> Result<(), ApplyFault> {
+    let tried = AssertUnwindSafe(projection.apply(range, tx)).catch_unwind().await;
+    tried.unwrap_or_else(|panic| {
+        Err(ApplyFault::Refused(format!("it panicked: {}", panic_text(&panic))))
+    })
+}
+
+/// Has deferred constraints speak now, while it can still be told which events break them, or wait.
+async fn constraints(when: &'static str, tx: &mut PgConnection) -> Result<(), sqlx::Error> {
+    sqlx::raw_sql(when).execute(tx).await.map(drop)
 }
 
 /// Whether the same can succeed later. An owner that was stalled finds its session ended (25P03).

@@ -37,6 +37,20 @@ async fn a_poison_event_is_parked_with_its_error_and_the_projection_goes_on() {
 }
 
 #[tokio::test]
+async fn what_a_deferred_constraint_says_of_an_event_parks_that_event_alone() {
+    let keeper = Keeper::default().late();
+    let stage = Stage::with(&keeper).await;
+    keeper.poison([Position(5)]);
+    let worker = stage.worker(&keeper).await;
+    stage.is_live().await;
+    let last = stage.append(10).await;
+    stage.reaches("keeper", last).await;
+    stage.keeps((1..=last.0).filter(|p| *p != 5)).await;
+    assert_eq!(parked(&stage).await, [5]);
+    worker.stop().await;
+}
+
+#[tokio::test]
 async fn more_poison_than_one_batch_may_park_is_parked_all_the_same() {
     let keeper = Keeper::default();
     let stage = Stage::with(&keeper).await;
