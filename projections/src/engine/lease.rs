@@ -54,13 +54,18 @@ const INTRODUCE: &str = "
     VALUES ($1, $2, '', 0, '-infinity', interval '0')
     ON CONFLICT (name) DO NOTHING";
 
+/// Not waited for on disk: after a crash of the database the lease ends where it ended before, and
+/// whoever takes it over has a higher fence, which is on disk.
 const RENEW: &str = "
+    WITH relaxed AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true))
     UPDATE projections.leases SET held_until = clock_timestamp() + held_for
-    WHERE name = $1 AND owner = $2 AND fence = $3";
+    FROM relaxed WHERE name = $1 AND owner = $2 AND fence = $3";
 
+/// Not waited for either: at worst the next one waits for its end.
 const RELEASE: &str = "
+    WITH relaxed AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true))
     UPDATE projections.leases SET held_until = '-infinity'
-    WHERE name = $1 AND owner = $2 AND fence = $3";
+    FROM relaxed WHERE name = $1 AND owner = $2 AND fence = $3";
 
 /// Holds the row until the end of the transaction: nobody takes over before it is committed.
 const VERIFY: &str = "
