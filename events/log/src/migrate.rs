@@ -17,6 +17,7 @@ pub const MIGRATIONS: &[(i64, &str, &str)] = &[
     (4, "sessions", include_str!("../../../migrations/0004_sessions.sql")),
     (5, "content", include_str!("../../../migrations/0005_content.sql")),
     (6, "content_words", include_str!("../../../migrations/0006_content_words.sql")),
+    (7, "content_compression", include_str!("../../../migrations/0007_content_compression.sql")),
 ];
 
 /// The schema cannot be used as it is.

@@ -30,13 +30,12 @@ pub struct Contents {
     log: Log,
 }
 
-/// Begins what does not wait for the disk. Who listens is not behind a pooler.
-const RELAXED: &str = "BEGIN; SET LOCAL synchronous_commit = off";
-
 /// What is there already is needed again. The words of it are looked up later, by the read model that
-/// points at it.
+/// points at it. With `$5`, its transaction does not wait for the disk.
 const PUT: &str = "
-    INSERT INTO portal.content (hash, size, bytes, unread) VALUES ($1, $2, $3, $4)
+    WITH relaxed AS MATERIALIZED (
+        SELECT CASE WHEN $5 THEN set_config('synchronous_commit', 'off', true) END)
+    INSERT INTO portal.content (hash, size, bytes, unread) SELECT $1, $2, $3, $4 FROM relaxed
     ON CONFLICT (hash) DO UPDATE SET stored_at = now(), unneeded_since = NULL";
 
 const GET: &str = "SELECT bytes FROM portal.content WHERE hash = $1";
@@ -59,26 +58,21 @@ impl Contents {
     /// [`Hub::n_outages`](weir_log::tail::Hub::n_outages) before this and after the append, and has it
     /// kept again where it is not the same.
     pub async fn put(&self, content: &Bytes) -> Result<Hash256, ContentFault> {
-        let fault = DatabaseFault::of("keep the content of a page");
         let size = content.len();
         let size = i32::try_from(size).ok().filter(|_| size <= MAX_BYTES);
         let size = size.ok_or(ContentFault::TooLarge(content.len()))?;
         let hash = Self::hash(content);
         // What points at it is appended after it, and that writes to disk what was committed before.
-        let mut tx = if self.log.hub().notices_outages() {
-            self.log.database().begin_with(RELAXED).await?
-        } else {
-            self.log.database().begin().await?
+        let relaxed = self.log.hub().notices_outages();
+        let put = || {
+            sqlx::query(PUT)
+                .bind(hash.as_bytes().as_slice())
+                .bind(size)
+                .bind(&content[..])
+                .bind(searched(content))
+                .bind(relaxed)
         };
-        sqlx::query(PUT)
-            .bind(hash.as_bytes().as_slice())
-            .bind(size)
-            .bind(&content[..])
-            .bind(searched(content))
-            .execute(&mut *tx)
-            .await
-            .map_err(&fault)?;
-        tx.commit().await.map_err(&fault)?;
+        self.log.database().execute("keep the content of a page", put).await?;
         Ok(hash)
     }
 
