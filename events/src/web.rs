@@ -1,6 +1,6 @@
 //! The web gateway: what agents asked of the outside, what became of it, what it cost.
 //! Streams: `web/agent/<agent>/<cycle>` (quota, reservations and requests of one agent and cycle),
-//! `web/cache/<key>` (append-only), `web/reports`, and those of [`approval`] and [`rule`].
+//! `web/cache/<key>` and `web/cache` (append-only), `web/reports`, and those of [`approval`] and [`rule`].
 
 pub mod approval;
 pub mod content;
@@ -25,6 +25,9 @@ use crate::{
 
 /// The stream of the reports.
 pub const REPORTS: &str = "web/reports";
+
+/// The stream of what is said of the whole cache.
+pub const CACHE: &str = "web/cache";
 
 /// The stream of one agent in one cycle.
 pub fn agent_stream(agent: &AgentId, cycle: u64) -> Result<StreamName, StreamNameFault> {
@@ -61,6 +64,8 @@ events! {
         0x6021 v 1 WebCacheStored,
         /// A filtered page was forgotten.
         0x6022 v 1 WebCacheEvicted,
+        /// All filtered pages were forgotten whose time had come.
+        0x6023 v 1 WebCacheExpired,
         /// From now on a pattern of hosts means something else, or nothing.
         0x6030 v 1 DomainRuleUpdated,
         /// Somebody wants a permission in spite of a "no", which a second person has to grant.
@@ -287,11 +292,19 @@ pub struct WebCacheStored {
     pub redirected: Vec<String>,
 }
 
+impl WebCacheStored {
+    /// The cycle it is not shown in any more.
+    #[must_use]
+    pub fn expires_at(&self) -> u64 {
+        self.cycle.saturating_add(u64::from(self.ttl))
+    }
+}
+
 /// Why a page was forgotten.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum WebEvictionCause {
-    /// Its time had come.
+    /// Its time had come. Nobody says that of single pages any more, see [`WebCacheExpired`].
     Expired,
     /// Something newer took its place in a full cache.
     Space,
@@ -312,6 +325,17 @@ pub struct WebCacheEvicted {
     pub cause: WebEvictionCause,
     /// The cycle.
     pub cycle: u64,
+}
+
+/// All filtered pages were forgotten that were stored before this and are not shown any more in a
+/// cycle. Each event that stored one says how long it may be shown, so one word says of all of them what
+/// one word of each would.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WebCacheExpired {
+    /// The cycle.
+    pub cycle: u64,
+    /// How many renderings, as far as whoever says it knows.
+    pub n_pages: u64,
 }
 
 /// An agent asked for more than its quota.

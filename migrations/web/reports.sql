@@ -72,8 +72,11 @@ CREATE TABLE cache_digests (
     -- Empty where it is shared.
     owner text COLLATE "C" NOT NULL,
     digest bytea NOT NULL,
+    -- The cycle it is not shown in any more.
+    expires_at bigint NOT NULL,
     PRIMARY KEY (key, variant, owner)
 );
+CREATE INDEX cache_digests_by_expiry ON cache_digests (expires_at);
 CREATE TABLE reports (
     cycle bigint PRIMARY KEY,
     total_requests bigint NOT NULL,

@@ -25,8 +25,8 @@ const VERSIONS: &[(&str, i32, &str)] = &[
     ("traffic", 1, "f047d2f08f96b6e5"),
     ("waivers", 1, "8f3536193809c5a1"),
     ("request_log", 3, "fc37914592ef3b8e"),
-    ("cache", 3, "884759072ab34065"),
-    ("reports", 3, "59c17e76199eb1e3"),
+    ("cache", 4, "884759072ab34065"),
+    ("reports", 4, "83814cb20cb359a1"),
     ("web_approvals", 2, "c35bc0955301008d"),
     ("domain_rules", 1, "6c4bd0d80bf258a0"),
 ];

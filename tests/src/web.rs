@@ -3,8 +3,8 @@
 use weir_events::{
     nexus::CycleStarted,
     web::{
-        Asked, WebCacheEvicted, WebCacheHit, WebCacheStored, WebEvictionCause, WebRequestBlocked,
-        WebRequestCompleted, WebRequestFailed, WebRequestSubmitted,
+        Asked, WebCacheEvicted, WebCacheExpired, WebCacheHit, WebCacheStored, WebEvictionCause,
+        WebRequestBlocked, WebRequestCompleted, WebRequestFailed, WebRequestSubmitted,
         content::{ContentFilter, FilterReport},
         request::{AgentId, ApiInteractionKind, Cost, Hash256, HttpMethod},
         transfer,
@@ -161,6 +161,11 @@ pub fn hit(stored: &WebCacheStored, asked: &Asked) -> WebCacheHit {
 pub const fn evicted(stored: &WebCacheStored, cycle: u64) -> WebCacheEvicted {
     let WebCacheStored { key, variant, owner, .. } = *stored;
     WebCacheEvicted { key, variant, owner, cause: WebEvictionCause::Expired, cycle }
+}
+
+/// All were forgotten whose time had come in a cycle.
+pub const fn expired(n_pages: u64, cycle: u64) -> WebCacheExpired {
+    WebCacheExpired { cycle, n_pages }
 }
 
 /// A cycle began after another.

@@ -4,8 +4,8 @@ use weir_events::{
     timestamp::Timestamp,
     web::{
         self, Asked, ContentFiltered, PortalReportPublished, QuotaExhausted, WebCacheEvicted,
-        WebCacheHit, WebCacheStored, WebEvictionCause, WebRedirect, WebRequestBlocked,
-        WebRequestCompleted, WebRequestFailed, WebRequestSubmitted,
+        WebCacheExpired, WebCacheHit, WebCacheStored, WebEvictionCause, WebRedirect,
+        WebRequestBlocked, WebRequestCompleted, WebRequestFailed, WebRequestSubmitted,
         approval::{ApprovalWord, WebApprovalAnswered, WebApprovalCounted, WebApprovalRequested},
         content::{ContentFilter, FilterReport},
         request::{AgentId, ApiInteractionKind, Cost, Hash256, HttpMethod, PortalReport, TopUser},
@@ -134,6 +134,7 @@ pub(super) fn events() -> Vec<web::Event> {
             cycle: 7,
         }
         .into(),
+        WebCacheExpired { cycle: 7, n_pages: 12 }.into(),
         DomainRuleUpdated { pattern: rule.pattern.clone(), rule: Some(rule) }.into(),
         WebWaiverRequested { waiver: web_waiver(), requested_by: "ann".to_owned() }.into(),
         WebWaiverGranted {

@@ -1,12 +1,13 @@
-//! Forgets pages: those whose time has come, those there is no room for, those an operator means. Each
-//! is an event; whoever is later, or does the same at the same time, changes nothing.
+//! Forgets pages: those whose time has come, all in one event, for each was stored with its time; those
+//! there is no room for and those an operator means, an event each. Whoever is later, or does the same
+//! at the same time, changes nothing.
 
 use std::{collections::BTreeMap, time::Duration};
 
 use weir_events::{
     position::Position,
     stream::{StreamName, StreamNameFault},
-    web::{Event, WebCacheEvicted, WebEvictionCause, cache_stream},
+    web::{CACHE, Event, WebCacheEvicted, WebCacheExpired, WebEvictionCause, cache_stream},
 };
 use weir_projections::{
     engine::{Engine, wait::WaitFault},
@@ -71,19 +72,26 @@ impl<'a> Evictions<'a> {
     /// Forgets what is not shown any more in a cycle, and then what is too much. Answers how much.
     pub async fn due(&self, cycle: u64, max_bytes: u64) -> Result<u64, EvictionFault> {
         let (caller, database) = (Caller::processor("web-cache"), self.door.log().database());
-        let mut n_pages = 0;
+        let mut n_pages = self.expire(cycle, &caller).await?;
         for _ in 0..MAX_LOOKS {
-            let mut cause = WebEvictionCause::Expired;
-            let mut gone = cache::expired(database, cycle, LOOKED_UP).await?;
-            if gone.is_empty() {
-                cause = WebEvictionCause::Space;
-                gone = cache::beyond(database, max_bytes, LOOKED_UP).await?;
-            }
+            let gone = cache::beyond(database, max_bytes, LOOKED_UP).await?;
             if gone.is_empty() {
                 break;
             }
             n_pages += gone.len() as u64;
-            self.forget(&gone, cause, cycle, &caller).await?;
+            self.forget(&gone, WebEvictionCause::Space, cycle, &caller).await?;
+        }
+        Ok(n_pages)
+    }
+
+    /// Puts on record that all whose time has come are forgotten, if there are any.
+    async fn expire(&self, cycle: u64, caller: &Caller) -> Result<u64, EvictionFault> {
+        let n_pages = cache::n_expired(self.door.log().database(), cycle).await?;
+        if n_pages > 0 {
+            let expired = WebCacheExpired { cycle, n_pages };
+            let facts = [(StreamName::new(CACHE)?, vec![Event::from(expired)])];
+            let last = self.door.record_each(&facts, caller).await?.last;
+            self.engine.wait_for("cache", last, PATIENCE).await?;
         }
         Ok(n_pages)
     }

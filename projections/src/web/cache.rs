@@ -19,7 +19,7 @@ use weir_events::{
 
 use self::changes::Changes;
 pub use self::rows::{
-    CacheRow, Filter, Purge, Totals, beyond, expired, find, list, purgeable, totals,
+    CacheRow, Filter, Purge, Totals, beyond, find, list, n_expired, purgeable, totals,
 };
 use super::VIEWS;
 use crate::{
@@ -67,7 +67,7 @@ impl Projection for Cache {
     }
 
     fn version(&self) -> i32 {
-        3
+        4
     }
 
     fn subsystem(&self) -> Subsystem {
@@ -79,7 +79,7 @@ impl Projection for Cache {
     }
 
     fn kinds(&self) -> Kinds {
-        Kinds::These(&[Kind(0x6020), Kind(0x6021), Kind(0x6022)])
+        Kinds::These(&[Kind(0x6020), Kind(0x6021), Kind(0x6022), Kind(0x6023)])
     }
 
     fn ddl(&self) -> &'static str {

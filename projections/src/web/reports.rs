@@ -46,7 +46,7 @@ impl Projection for Reports {
     }
 
     fn version(&self) -> i32 {
-        3
+        4
     }
 
     fn subsystem(&self) -> Subsystem {
@@ -66,6 +66,7 @@ impl Projection for Reports {
             Kind(0x6003),
             Kind(0x6021),
             Kind(0x6022),
+            Kind(0x6023),
             Kind(0x6040),
             PUBLISHED,
         ])

@@ -110,6 +110,7 @@ impl State {
             | Event::WebCacheHit(_)
             | Event::WebCacheStored(_)
             | Event::WebCacheEvicted(_)
+            | Event::WebCacheExpired(_)
             | Event::DomainRuleUpdated(_)
             | Event::PortalReportPublished(_)
             | Event::WebApprovalRequested(_)

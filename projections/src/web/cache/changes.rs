@@ -42,7 +42,11 @@ struct Change {
 
 /// What becomes of renderings.
 #[derive(Debug, Default)]
-pub(super) struct Changes(BTreeMap<Identity, Change>);
+pub(super) struct Changes {
+    of_one: BTreeMap<Identity, Change>,
+    /// Of those that stood there before: all go that are not shown any more in this cycle.
+    expired: Option<u64>,
+}
 
 impl Changes {
     pub(super) fn fold(&mut self, at: &Recorded, event: Event) -> Result<(), ApplyFault> {
@@ -53,18 +57,19 @@ impl Changes {
                 let identity = Identity::from(&stored);
                 let page = Page { stored, filter_report, position };
                 let last = Last::Stored(Box::new(page));
-                self.0.insert(identity, Change { last, n_hits: 0, used_at: position });
+                self.of_one.insert(identity, Change { last, n_hits: 0, used_at: position });
             }
             Event::WebCacheEvicted(evicted) => {
                 let gone = Change { last: Last::Evicted, n_hits: 0, used_at: position };
-                self.0.insert(Identity::from(&evicted), gone);
+                self.of_one.insert(Identity::from(&evicted), gone);
             }
+            Event::WebCacheExpired(expired) => self.expire(expired.cycle),
             // The event does not say whether it was the agent's own or everybody's. Where there are
             // both, both were used: it only counts when room is made.
             Event::WebCacheHit(hit) => {
                 for owner in [None, Some(hit.agent)] {
                     let identity = Identity { key: hit.key, variant: hit.variant, owner };
-                    let change = self.0.entry(identity).or_default();
+                    let change = self.of_one.entry(identity).or_default();
                     change.n_hits += 1;
                     change.used_at = position;
                 }
@@ -74,9 +79,23 @@ impl Changes {
         Ok(())
     }
 
+    /// What this batch stored before is not there any more either, where its time has come.
+    fn expire(&mut self, cycle: u64) {
+        self.expired = self.expired.max(Some(cycle));
+        for change in self.of_one.values_mut() {
+            if matches!(&change.last, Last::Stored(page) if page.stored.expires_at() <= cycle) {
+                change.last = Last::Evicted;
+            }
+        }
+    }
+
     pub(super) async fn write(self, tx: &mut PgConnection) -> Result<(), ApplyFault> {
+        if let Some(cycle) = self.expired {
+            let gone = expire(cycle, tx).await?;
+            count(gone, tx).await?;
+        }
         let (mut gone, mut stored, mut used) = (Vec::new(), Vec::new(), Vec::new());
-        for (identity, change) in self.0 {
+        for (identity, change) in self.of_one {
             match change.last {
                 Last::Evicted => gone.push(identity),
                 Last::Stored(page) => stored.push((page, change.n_hits, change.used_at)),
@@ -113,6 +132,16 @@ async fn sum(
     let rows = query.fetch_all(tx).await?;
     let Some(row) = rows.first() else { return Ok(Sum::default()) };
     Ok(Sum { n_pages: row.try_get("n_pages")?, n_bytes: row.try_get("n_bytes")? })
+}
+
+const EXPIRE: &str = "
+    WITH gone AS (DELETE FROM cache WHERE expires_at <= $1 RETURNING content_size)
+    SELECT count(*) AS n_pages, coalesce(sum(-content_size), 0)::bigint AS n_bytes FROM gone";
+
+/// Forgets all whose time has come; answers what that adds to the sum.
+async fn expire(cycle: u64, tx: &mut PgConnection) -> Result<Sum, ApplyFault> {
+    let Sum { n_pages, n_bytes } = sum(sqlx::query(EXPIRE).bind(number(cycle)), tx).await?;
+    Ok(Sum { n_pages: -n_pages, n_bytes })
 }
 
 const DELETE: &str = "
@@ -231,7 +260,7 @@ async fn upsert(pages: &[(Box<Page>, i64, i64)], tx: &mut PgConnection) -> Resul
         .bind(column(pages, |it| it.title.as_deref()))
         .bind(column(pages, |it| it.request.as_bytes().as_slice()))
         .bind(column(pages, |it| number(it.cycle)))
-        .bind(column(pages, |it| number(it.cycle.saturating_add(u64::from(it.ttl)))))
+        .bind(column(pages, |it| number(it.expires_at())))
         .bind(pages.iter().map(|(_, n_hits, _)| *n_hits).collect::<Vec<_>>())
         .bind(pages.iter().map(|(.., used_at)| *used_at).collect::<Vec<_>>())
         .bind(pages.iter().map(|(page, ..)| page.position).collect::<Vec<_>>())

@@ -118,18 +118,13 @@ pub async fn find(
     query::rows(database, VIEW, query, from_row).await
 }
 
-const EXPIRED: &str = "
-    SELECT key, variant, owner FROM portal.cache
-    WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2";
+const EXPIRED: &str = "SELECT count(*) AS n_pages FROM portal.cache WHERE expires_at <= $1";
 
-/// Renderings that are not shown any more in a cycle.
-pub async fn expired(
-    database: &Database,
-    cycle: u64,
-    limit: usize,
-) -> Result<Vec<Identity>, QueryFault> {
-    let query = sqlx::query(EXPIRED).bind(number(cycle)).bind(number(limit as u64));
-    query::rows(database, VIEW, query, identity).await
+/// How many renderings are not shown any more in a cycle.
+pub async fn n_expired(database: &Database, cycle: u64) -> Result<u64, QueryFault> {
+    let query = sqlx::query(EXPIRED).bind(number(cycle));
+    let rows = query::rows(database, VIEW, query, |row| unsigned(row, "n_pages")).await?;
+    Ok(rows.into_iter().sum())
 }
 
 const BEYOND: &str = "

@@ -57,7 +57,16 @@ pub(super) struct Counts {
     agents: BTreeMap<(u64, AgentId), (Sums, Quota)>,
     hosts: BTreeMap<(u64, String), i64>,
     requests: BTreeMap<Request, Digest>,
-    pages: BTreeMap<Identity, Option<Digest>>,
+    pages: BTreeMap<Identity, Option<Page>>,
+    /// Of the pages that were cached before: all are gone that are not shown any more in this cycle.
+    expired: Option<u64>,
+}
+
+/// A page that is cached.
+#[derive(Debug, Clone, Copy)]
+struct Page {
+    digest: Digest,
+    expires_at: u64,
 }
 
 const OPEN: &str = "
@@ -154,11 +163,13 @@ impl Counts {
                 self.accessed(asked.cycle, it.hosts);
             }
             Event::WebCacheStored(it) => {
-                self.pages.insert(Identity::from(&it), Some(digest::stored(&it)));
+                let page = Page { digest: digest::stored(&it), expires_at: it.expires_at() };
+                self.pages.insert(Identity::from(&it), Some(page));
             }
             Event::WebCacheEvicted(it) => {
                 self.pages.insert(Identity::from(&it), None);
             }
+            Event::WebCacheExpired(it) => self.expire(it.cycle),
             Event::QuotaExhausted(it) => {
                 let (_, quota) = self.agents.entry((it.cycle, it.agent)).or_default();
                 quota.exhausted = true;
@@ -220,6 +231,13 @@ impl Counts {
         let hosts: BTreeSet<String> = hosts.into_iter().filter(|host| !host.is_empty()).collect();
         for host in hosts {
             *self.hosts.entry((cycle, host)).or_default() += 1;
+        }
+    }
+
+    fn expire(&mut self, cycle: u64) {
+        self.expired = self.expired.max(Some(cycle));
+        for page in self.pages.values_mut() {
+            *page = page.filter(|page| page.expires_at > cycle);
         }
     }
 
@@ -339,17 +357,21 @@ impl Counts {
     }
 
     async fn write_pages(&self, tx: &mut PgConnection) -> Result<(), ApplyFault> {
-        let mut columns = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        for (identity, digest) in &self.pages {
+        if let Some(cycle) = self.expired {
+            sqlx::query(EXPIRED).bind(number(cycle)).execute(&mut *tx).await?;
+        }
+        let mut columns = (Vec::new(), Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        for (identity, page) in &self.pages {
             columns.0.push(identity.key.as_bytes().as_slice());
             columns.1.push(identity.variant.as_bytes().as_slice());
             columns.2.push(identity.owner_text());
-            columns.3.push(digest.as_ref().map(Digest::as_slice));
+            columns.3.push(page.as_ref().map(|page| page.digest.as_slice()));
+            columns.4.push(page.as_ref().map(|page| number(page.expires_at)));
         }
         if columns.0.is_empty() {
             return Ok(());
         }
-        let (keys, variants, owners, digests) = columns;
+        let (keys, variants, owners, digests, expiries) = columns;
         sqlx::query(GONE)
             .bind(&keys)
             .bind(&variants)
@@ -362,6 +384,7 @@ impl Counts {
             .bind(&variants)
             .bind(&owners)
             .bind(&digests)
+            .bind(&expiries)
             .execute(tx)
             .await?;
         Ok(())
@@ -422,6 +445,8 @@ const REQUESTS: &str = "
     SELECT * FROM unnest($1::bytea[], $2::text[], $3::bytea[])
     ON CONFLICT (id, agent) DO UPDATE SET digest = excluded.digest";
 
+const EXPIRED: &str = "DELETE FROM cache_digests WHERE expires_at <= $1";
+
 const GONE: &str = "
     DELETE FROM cache_digests AS c
     USING unnest($1::bytea[], $2::bytea[], $3::text[], $4::bytea[])
@@ -430,7 +455,8 @@ const GONE: &str = "
         AND gone.digest IS NULL";
 
 const PAGES: &str = "
-    INSERT INTO cache_digests (key, variant, owner, digest)
-    SELECT * FROM unnest($1::bytea[], $2::bytea[], $3::text[], $4::bytea[])
-        AS new (key, variant, owner, digest) WHERE digest IS NOT NULL
-    ON CONFLICT (key, variant, owner) DO UPDATE SET digest = excluded.digest";
+    INSERT INTO cache_digests (key, variant, owner, digest, expires_at)
+    SELECT * FROM unnest($1::bytea[], $2::bytea[], $3::text[], $4::bytea[], $5::bigint[])
+        AS new (key, variant, owner, digest, expires_at) WHERE digest IS NOT NULL
+    ON CONFLICT (key, variant, owner) DO UPDATE SET
+        digest = excluded.digest, expires_at = excluded.expires_at";

@@ -26,8 +26,8 @@ use weir_tests::{
     events::facts,
     process::{Process, options},
     web::{
-        agent, asked, begun, blocked, completed, evicted, failed, hash, hit, shown, stored,
-        submitted, too_early,
+        agent, asked, begun, blocked, completed, evicted, expired, failed, hash, hit, shown,
+        stored, submitted, too_early,
     },
 };
 
@@ -244,8 +244,8 @@ async fn the_cache_has_a_rendering_for_everybody_and_one_for_each_owner() {
     assert_eq!(rows.iter().map(|row| row.content).collect::<Vec<_>>(), [hash(1)]);
     assert_eq!((rows[0].created_at, rows[0].expires_at), (3, 7));
 
-    assert_eq!(cache::expired(database, 6, 10).await.expect("rows").len(), 0);
-    assert_eq!(cache::expired(database, 7, 10).await.expect("rows").len(), 3);
+    assert_eq!(cache::n_expired(database, 6).await.expect("a number"), 0);
+    assert_eq!(cache::n_expired(database, 7).await.expect("a number"), 3);
     // What was not used for longest goes first.
     let beyond = cache::beyond(database, 20, 10).await.expect("rows");
     assert_eq!(beyond.iter().map(|it| it.variant).collect::<Vec<_>>(), [hash(5)]);
@@ -258,6 +258,39 @@ async fn the_cache_has_a_rendering_for_everybody_and_one_for_each_owner() {
     let bytes = stage.numbers("SELECT sum(content_size)::bigint FROM portal.cache").await;
     assert_eq!((totals.n_pages, vec![totals.n_bytes.cast_signed()]), (2, bytes));
     stage.rest().await;
+}
+
+/// One event forgets them all, however the log is cut into batches; what was stored after it stays.
+#[tokio::test]
+async fn all_whose_time_has_come_go_at_one_word() {
+    for together in [true, false] {
+        let mut stage = Stage::new().await;
+        let database = stage.log.log.database();
+        let (old, young) = (asked(1, agent(1), 3), asked(2, agent(1), 4));
+        let anns = stored(&old, Some(agent(1)), hash(2));
+        let again = weir_events::web::WebCacheStored { cycle: 5, ..anns.clone() };
+        let events: [Event; 7] = [
+            stored(&old, None, hash(1)).into(),
+            anns.into(),
+            stored(&young, None, hash(3)).into(),
+            expired(2, 7).into(),
+            hit(&stored(&old, None, hash(1)), &old).into(),
+            again.into(),
+            stored(&asked(3, agent(1), 3), None, hash(4)).into(),
+        ];
+        if together {
+            stage.web(&events).await;
+        } else {
+            for event in events {
+                stage.web(&[event]).await;
+            }
+        }
+        let left = stage.numbers("SELECT expires_at FROM portal.cache ORDER BY expires_at").await;
+        assert_eq!(left, [7, 8, 9], "late, young, and stored again");
+        let totals = cache::totals(database).await.expect("totals");
+        assert_eq!((totals.n_pages, totals.n_bytes), (3, 30));
+        stage.rest().await;
+    }
 }
 
 /// What a few agents do in a few cycles, so that everything that can happen happens.

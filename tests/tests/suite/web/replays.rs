@@ -20,7 +20,7 @@ use super::{
 const NAMES: [&str; 5] = ["request_log", "cache", "reports", "domain_rules", "accounts"];
 
 /// What happens in the load, each at least once.
-const KINDS: [&str; 11] = [
+const KINDS: [&str; 12] = [
     "WebRequestSubmitted",
     "WebRequestCompleted",
     "WebRequestBlocked",
@@ -29,6 +29,7 @@ const KINDS: [&str; 11] = [
     "WebCacheHit",
     "WebCacheStored",
     "WebCacheEvicted",
+    "WebCacheExpired",
     "DomainRuleUpdated",
     "QuotaExhausted",
     "PortalReportPublished",

@@ -139,8 +139,9 @@ async fn when_a_cycle_ends_its_report_is_published_once_and_what_has_expired_goe
         if cache["n_pages"] == 0 { Ok(()) } else { Err(cache) }
     })
     .await;
-    let gone = events(&scene.weir.client, "WebCacheEvicted").await;
-    assert_eq!((gone.len(), &gone[0]["payload"]["cause"]), (1, &json!("expired")));
+    let gone = events(&scene.weir.client, "WebCacheExpired").await;
+    let said = json!({"n_pages": 1, "cycle": 4});
+    assert_eq!((gone.len(), &gone[0]["payload"]), (1, &said));
     let published = events(&scene.weir.client, "PortalReportPublished").await;
     let said: Vec<_> = published.iter().map(|event| &event["payload"]["state_hash"]).collect();
     assert_eq!(said, [&report["state_hash"], &quiet["state_hash"]]);

@@ -40,6 +40,7 @@ pub(super) fn browsed(n: u64) -> Vec<web::Event> {
         4 => {
             vec![web_events::hit(&stored, &asked).into(), web_events::shown(&asked, content).into()]
         }
+        _ if n % 24 == 5 => vec![web_events::expired(1, n / 10).into()],
         _ if n % 12 == 5 => vec![
             web_events::evicted(&stored, n / 10).into(),
             web_events::too_early(&asked).into(),
