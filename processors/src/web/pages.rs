@@ -19,7 +19,7 @@ use std::{
 };
 
 use bytes::Bytes;
-use tokio::time::Instant;
+use tokio::{sync::watch, time::Instant};
 use tracing::{debug, warn};
 use weir_events::{
     position::Position,
@@ -124,7 +124,7 @@ struct Inner {
     settings: PagesSettings,
     memory: Mutex<Memory>,
     /// What is not known yet, of what was stored and forgotten.
-    gap: Mutex<Option<Gap>>,
+    gap: watch::Sender<Option<Gap>>,
 }
 
 /// Where the tail began, as long as the read model is not known to have come so far: what was forgotten
@@ -150,7 +150,7 @@ impl Pages {
             contents: Contents::new(door.log().clone()),
             settings,
             memory: Mutex::new(Memory::new(settings.max_memory_bytes)),
-            gap: Mutex::new(None),
+            gap: watch::Sender::new(None),
         };
         let pages = Self { inner: Arc::new(inner) };
         follow::start(&pages, lifecycle);
@@ -220,7 +220,7 @@ impl Pages {
     /// Whether the read model and the tail know all between them: at first one waits a little for the
     /// read model to come to where the tail began.
     async fn is_gapless(&self) -> bool {
-        let Some(gap) = *self.gap() else { return true };
+        let Some(gap) = *self.inner.gap.borrow() else { return true };
         self.closes(gap, CATCHING_UP.saturating_sub(gap.since.elapsed())).await
     }
 
@@ -231,15 +231,9 @@ impl Pages {
             return false;
         }
         // The tail may have begun again meanwhile.
-        let mut known = self.gap();
-        if *known == Some(gap) {
-            *known = None;
-        }
-        known.is_none()
-    }
-
-    fn gap(&self) -> MutexGuard<'_, Option<Gap>> {
-        self.inner.gap.lock().unwrap_or_else(PoisonError::into_inner)
+        let closed = |known: &mut Option<Gap>| known.take_if(|known| *known == gap).is_some();
+        self.inner.gap.send_if_modified(closed);
+        self.inner.gap.borrow().is_none()
     }
 
     /// Content by its hash, as far as it is still kept.
@@ -335,7 +329,7 @@ fn of_event(stored: &WebCacheStored) -> Cached {
         content: stored.content,
         filtered: stored.filtered.clone(),
         redirected: stored.redirected.clone(),
-        expires_at: stored.cycle.saturating_add(u64::from(stored.ttl)),
+        expires_at: stored.expires_at(),
         body: Bytes::new(),
     }
 }

@@ -18,7 +18,8 @@ const BATCH: usize = 1_000;
 /// The pause after something went wrong.
 const RETRY: Duration = Duration::from_millis(500);
 /// How often, and for how long, one looks whether the read model has come to where the tail began, so
-/// that nobody who wants a page has to.
+/// that nobody who wants a page has to. It may be another process's, or nobody's: it is asked for, and
+/// not without a pause.
 const LOOK: (Duration, Duration) = (Duration::from_secs(1), Duration::from_millis(100));
 
 pub(super) fn start(pages: &Pages, lifecycle: &Lifecycle) {
@@ -36,19 +37,20 @@ pub(super) fn start(pages: &Pages, lifecycle: &Lifecycle) {
 
 async fn catch_up(pages: &Pages) {
     let (every, patience) = LOOK;
-    loop {
-        let gap = *pages.gap();
-        if let Some(gap) = gap {
-            pages.closes(gap, patience).await;
+    let mut gaps = pages.inner.gap.subscribe();
+    // The sender lives as long as the pages do.
+    while let Ok(open) = gaps.wait_for(Option::is_some).await.map(|gap| *gap) {
+        let Some(gap) = open else { continue };
+        if !pages.closes(gap, patience).await {
+            tokio::time::sleep(every).await;
         }
-        tokio::time::sleep(every).await;
     }
 }
 
 fn follow(pages: &Pages) -> Tail {
     let log = pages.inner.door.log();
     let began = log.head();
-    *pages.gap() = Some(Gap { began, since: Instant::now() });
+    pages.inner.gap.send_replace(Some(Gap { began, since: Instant::now() }));
     log.tail(Cursor { incarnation: Some(log.incarnation()), position: began })
 }
 
