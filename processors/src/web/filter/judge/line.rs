@@ -1,5 +1,6 @@
 //! The density score: how much a line looks like code rather than like a sentence.
 
+mod beginnings;
 mod harmless;
 mod languages;
 mod marks;

@@ -1,6 +1,8 @@
 //! What gives lines away of languages that look like words: assembler, COBOL, Lisp, recipes of builds,
 //! configuration. Each of them asks for a word at the beginning and for what has to follow it.
 
+use super::beginnings;
+
 /// Points for how a line begins, and with what.
 pub(super) fn points(line: &str) -> i32 {
     let Some(byte) = line.bytes().next() else { return 0 };
@@ -496,13 +498,6 @@ fn sql_select(rest: &str) -> i32 {
 
 /// `mov eax, 1`, `ret`
 fn machine(line: &str, first: &str, rest: &str) -> i32 {
-    const MNEMONICS: [&str; 50] = [
-        "mov", "movl", "movq", "movb", "movzx", "push", "pushq", "pop", "popq", "add", "addl",
-        "addq", "addi", "sub", "subq", "imul", "mul", "idiv", "inc", "dec", "jmp", "je", "jne",
-        "jz", "jnz", "jg", "jl", "jle", "jge", "call", "lea", "leaq", "cmp", "cmpl", "test", "xor",
-        "xorl", "shl", "shr", "int", "ldr", "str", "bl", "beq", "bne", "lw", "sw", "li", "la",
-        "nop",
-    ];
     if rest.is_empty() {
         return if matches!(first, "ret" | "retq" | "syscall" | "leave" | "nop" | "cdq") {
             3
@@ -512,7 +507,7 @@ fn machine(line: &str, first: &str, rest: &str) -> i32 {
     }
     // `jmp .L1`
     let is_jump = first.starts_with(['j', 'b']) && first != "bl" && rest.starts_with('.');
-    if first.len() > 5 || !MNEMONICS.contains(&first) || line.ends_with('.') {
+    if first.len() > 5 || !beginnings::MNEMONICS.contains(&first) || line.ends_with('.') {
         return 0;
     }
     (operands(rest) | i32::from(is_jump)) * 5

@@ -1,6 +1,6 @@
 //! What gives a line away: prompts, hunks, traces, keywords, and how it ends.
 
-use super::{is_small, placeholder};
+use super::{beginnings, is_small, placeholder};
 
 /// Whether a line can be nothing but code, or a part of a transcript, diff or trace.
 pub(super) fn certain(line: &str) -> bool {
@@ -214,72 +214,6 @@ pub(super) fn keywords(line: &str) -> i32 {
     }
 }
 
-/// What also begins an item of a list, though statements begin with it.
-const ALSO_WORDS: [&str; 62] = [
-    "public",
-    "private",
-    "protected",
-    "static",
-    "abstract",
-    "override",
-    "export",
-    "extern",
-    "final",
-    "class",
-    "struct",
-    "interface",
-    "trait",
-    "module",
-    "type",
-    "object",
-    "import",
-    "use",
-    "using",
-    "package",
-    "require",
-    "include",
-    "double",
-    "long",
-    "float",
-    "string",
-    "void",
-    "char",
-    "return",
-    "yield",
-    "raise",
-    "throw",
-    "await",
-    "print",
-    "echo",
-    "assert",
-    "make",
-    "go",
-    "node",
-    "gem",
-    "bundle",
-    "python",
-    "java",
-    "helm",
-    "tar",
-    "yarn",
-    "ruby",
-    "composer",
-    "brew",
-    "cargo",
-    "signal",
-    "variable",
-    "constant",
-    "library",
-    "input",
-    "output",
-    "wire",
-    "assign",
-    "process",
-    "open",
-    "program",
-    "entity",
-];
-
 /// Whether a line ends like an item of a list and has no sign of a statement but its first word:
 /// `import duties;`, `use of force;`, `public schools, private hospitals,`.
 pub(super) fn is_item(line: &str) -> bool {
@@ -308,7 +242,9 @@ pub(super) fn is_item(line: &str) -> bool {
     ];
     let Some(bare) = line.strip_suffix([';', ',']) else { return false };
     let mut words = bare.split(' ').map(|word| word.strip_suffix(',').unwrap_or(word));
-    let Some(first) = words.next().filter(|first| ALSO_WORDS.contains(first)) else { return false };
+    let Some(first) = words.next().filter(|word| beginnings::is_also_word(word)) else {
+        return false;
+    };
     let is_word = |word: &str| {
         word.bytes().all(|byte| byte.is_ascii_alphabetic() || matches!(byte, b'-' | b'\''))
             && !super::is_camel(word)
@@ -445,20 +381,15 @@ fn sql(rest: &str) -> i32 {
 
 /// Points for a shell command without a prompt.
 fn command(first: &str, rest: &str) -> i32 {
-    const COMMANDS: [&str; 56] = [
-        "npm", "npx", "yarn", "pnpm", "pip", "pip3", "python", "python3", "node", "cargo",
-        "rustup", "rustc", "go", "git", "curl", "wget", "sudo", "apt", "apt-get", "brew", "yum",
-        "dnf", "docker", "kubectl", "helm", "make", "cmake", "gcc", "clang", "javac", "java",
-        "mvn", "gradle", "ruby", "gem", "bundle", "composer", "php", "dotnet", "ssh", "scp",
-        "rsync", "tar", "unzip", "mkdir", "chmod", "chown", "cd", "ls", "rm", "cp", "mv", "bun",
-        "deno", "bower", "choco",
-    ];
     const VERBS: [&str; 26] = [
         "install", "i", "add", "run", "clone", "build", "test", "init", "get", "update", "push",
         "pull", "exec", "start", "commit", "checkout", "apply", "new", "config", "remove",
         "publish", "ci", "create", "compose", "-m", "-y",
     ];
-    if !COMMANDS.contains(&first) || rest.is_empty() || rest.ends_with(['.', ':', '?', '!', ',']) {
+    if !beginnings::is_command(first)
+        || rest.is_empty()
+        || rest.ends_with(['.', ':', '?', '!', ','])
+    {
         return 0;
     }
     let n = rest.split_whitespace().count();
