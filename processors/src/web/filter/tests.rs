@@ -1,6 +1,7 @@
 //! What the filter does, seen from outside: each trap that a filter of this kind is known to fall
 //! into is a test here.
 
+mod commands;
 mod described;
 mod forms;
 mod html;

@@ -10,7 +10,7 @@ use weir_events::{
 
 /// Raised with every change of what the filter makes of a page: what was made before is not shown any
 /// more.
-pub const FILTER_VERSION: u32 = 2;
+pub const FILTER_VERSION: u32 = 3;
 
 /// What a page is known by: SHA-256 of its address without fragment, the byte of the method, and the
 /// body.

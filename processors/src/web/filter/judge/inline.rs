@@ -1,9 +1,9 @@
 //! Code among the words of a sentence, without any mark: a statement in braces, a call with what only
-//! programs hand over, an address that is a program.
+//! programs hand over, an address that is a program, statements in a row, commands that a shell joins.
 //!
 //! A name that is only mentioned (`open()`, `f(x)`) is left to the reader.
 
-use super::Removal;
+use super::{Removal, line};
 
 /// What is longer is no part of a sentence.
 const MAX_BYTES: usize = 400;
@@ -13,16 +13,22 @@ pub(super) fn find(text: &str) -> Vec<Removal> {
     let bytes = text.as_bytes();
     let mut found: Vec<Removal> = Vec::new();
     let mut at = 0;
-    while let Some(step) = bytes
-        .get(at..)
-        .and_then(|rest| rest.iter().position(|byte| matches!(byte, b'(' | b'{' | b':' | b'\\')))
-    {
+    while let Some(step) = bytes.get(at..).and_then(|rest| {
+        rest.iter().position(|byte| matches!(byte, b'(' | b'{' | b':' | b';' | b'\\'))
+    }) {
         let here = at + step;
         let least = found.last().map_or(0, |last| last.range.end);
         let range = match bytes.get(here) {
             Some(b'(') => call(text, here),
             Some(b'{') => braces(text, here),
             Some(b':') => address(text, here),
+            Some(b';') => match line::statements(text, here) {
+                Ok(range) => Some(range),
+                Err(next) => {
+                    at = next;
+                    continue;
+                }
+            },
             _ => verb(text, here),
         };
         match range {
@@ -33,6 +39,26 @@ pub(super) fn find(text: &str) -> Vec<Removal> {
             _ => at = here + 1,
         }
     }
+    with_commands(text, found)
+}
+
+/// The same with the commands of a shell, in order and apart from each other.
+fn with_commands(text: &str, mut found: Vec<Removal>) -> Vec<Removal> {
+    let commands = line::commands(text);
+    if commands.is_empty() {
+        return found;
+    }
+    let removal = |(start, end)| Removal { range: start..end, n_lines: 1, inline: true };
+    found.extend(commands.into_iter().map(removal));
+    found.sort_by_key(|removal| removal.range.start);
+    let mut end = 0;
+    found.retain(|removal| {
+        let is_apart = end <= removal.range.start;
+        if is_apart {
+            end = removal.range.end;
+        }
+        is_apart
+    });
     found
 }
 

@@ -5,12 +5,15 @@ mod harmless;
 mod languages;
 mod marks;
 mod normal;
+mod shell;
+mod statements;
 mod together;
 
 pub(in crate::web::filter) use self::{
     harmless::is_harmless,
     together::{Look, together},
 };
+pub(super) use self::{shell::spans as commands, statements::around as statements};
 use super::{super::placeholder, words::is_small};
 
 /// What a line looks like. Depends on the line alone.
@@ -26,8 +29,8 @@ pub(in crate::web::filter) fn look(line: &str) -> Look {
     let tokens = Tokens::of(line);
     // Nearly all lines of nearly all pages.
     let words = tokens.n_symbols == 0 && 2 <= tokens.n_small;
-    let languages = if words { 0 } else { languages::points(line) };
-    let keywords = marks::keywords(line).max(languages);
+    let others = || languages::points(line).max(shell::points(line)).max(statements::points(line));
+    let keywords = marks::keywords(line).max(if words { 0 } else { others() });
     // It may be a statement where others stand beside it.
     let is_item = 0 < keywords && marks::is_item(line);
     let keywords = if is_item { 0 } else { keywords };

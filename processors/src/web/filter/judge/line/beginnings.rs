@@ -17,6 +17,50 @@ const COMMANDS_OR_WORDS: [&str; 14] = [
     "bundle", "composer", "tar",
 ];
 
+/// More programs, by names that are no words: of a line they alone say nothing.
+const TOOLS: [&str; 136] = [
+    "grep", "egrep", "fgrep", "awk", "gawk", "sed", "jq", "xargs", "tee", "bash", "zsh", "ksh",
+    "sh", "pwsh", "iex", "iwr", "irm", "ps", "df", "du", "lsof", "netstat", "dig", "nslookup",
+    "ping6", "nc", "ncat", "nmap", "tcpdump", "openssl", "gpg", "gunzip", "gzip", "bzip2", "zcat",
+    "zip", "psql", "mysql", "sqlite3", "mongosh", "crontab", "useradd", "usermod", "chgrp", "ln",
+    "pwd", "mktemp", "wc", "uniq", "tr", "xxd", "md5sum", "strace", "gdb", "ldd", "objdump",
+    "readelf", "nm", "g++", "c++", "cc", "pipx", "uv", "conda", "pytest", "flake8", "mypy", "tox",
+    "tsc", "eslint", "webpack", "vite", "jest", "mocha", "pnpx", "nvm", "fnm", "corepack",
+    "rustfmt", "gofmt", "ansible", "podman", "minikube", "gcloud", "aws", "gsutil", "svn", "hg",
+    "rg", "fd", "ffmpeg", "exiftool", "pacman", "apk", "zypper", "flatpak", "dpkg", "rpm",
+    "apt-key", "apt-mark", "ssh-add", "sftp", "telnet", "ifconfig", "iptables", "ufw", "modprobe",
+    "lsblk", "mkfs", "fdisk", "chroot", "doas", "setx", "wsl", "winget", "vim", "vi", "nano",
+    "emacs", "rmdir", "tmux", "nohup", "fsck", "dd", "sysctl", "getent", "rake", "kotlinc",
+    "scalac", "sbt", "lein", "ghc", "cabal", "elixir", "luarocks", "psexec",
+];
+
+/// The same, by long names.
+const LONG_TOOLS: [&str; 12] = [
+    "redis-cli",
+    "systemctl",
+    "journalctl",
+    "sha256sum",
+    "virtualenv",
+    "terraform",
+    "add-apt-repository",
+    "apt-cache",
+    "update-alternatives",
+    "docker-compose",
+    "ssh-keygen",
+    "ssh-copy-id",
+];
+
+/// More programs that are words, too: `find out`, `kill time`.
+const TOOLS_OR_WORDS: [&str; 74] = [
+    "find", "cat", "sort", "head", "tail", "less", "more", "cut", "kill", "touch", "echo",
+    "printf", "test", "export", "source", "set", "env", "time", "watch", "date", "tree", "file",
+    "which", "who", "top", "service", "screen", "expect", "read", "mount", "patch", "join",
+    "split", "install", "open", "start", "stop", "ping", "host", "exec", "eval", "alias", "unset",
+    "history", "jobs", "wait", "sleep", "pushd", "popd", "dir", "del", "copy", "move", "type",
+    "ant", "nice", "stat", "yes", "sync", "link", "script", "man", "info", "bc", "at", "fish",
+    "stack", "swift", "snap", "mix", "perl", "lua", "poetry", "ip",
+];
+
 /// What statements begin with, and items of lists, too: `import duties`, `public schools`.
 const KEYWORDS_OR_WORDS: [&str; 46] = [
     "public", "private", "static", "abstract", "override", "export", "extern", "final", "class",
@@ -81,9 +125,12 @@ const LONG_KEYWORDS: [&str; 16] = [
 ];
 
 /// All of them.
-const GROUPS: [&[&str]; 8] = [
+const GROUPS: [&[&str]; 11] = [
     &COMMANDS,
     &COMMANDS_OR_WORDS,
+    &TOOLS,
+    &LONG_TOOLS,
+    &TOOLS_OR_WORDS,
     &KEYWORDS_OR_WORDS,
     &KEYWORDS,
     &MNEMONICS,
@@ -93,6 +140,12 @@ const GROUPS: [&[&str]; 8] = [
 ];
 const N_ALL: usize = count(&GROUPS);
 static ALL: Packed<N_ALL> = Packed::of(joined(&GROUPS));
+
+const HARD_GROUPS: [&[&str]; 2] = [&COMMANDS, &TOOLS];
+static HARD: Packed<{ count(&HARD_GROUPS) }> = Packed::of(joined(&HARD_GROUPS));
+
+const SOFT_GROUPS: [&[&str]; 2] = [&COMMANDS_OR_WORDS, &TOOLS_OR_WORDS];
+static SOFT: Packed<{ count(&SOFT_GROUPS) }> = Packed::of(joined(&SOFT_GROUPS));
 
 const ALSO_WORDS: [&[&str]; 3] = [&COMMANDS_OR_WORDS, &KEYWORDS_OR_WORDS, &LONG_KEYWORDS_OR_WORDS];
 
@@ -114,6 +167,24 @@ pub(super) fn is_command(word: &str) -> bool {
 /// Whether an item of a list may begin with a word that statements begin with.
 pub(super) fn is_also_word(word: &str) -> bool {
     ALSO_WORDS.iter().any(|group| group.contains(&word))
+}
+
+/// Whether a word is the name of a program, and no other word.
+pub(super) fn is_program(word: &str) -> bool {
+    match HARD.has(word) {
+        Some(is_one) => is_one && is_small(word),
+        None => LONG_TOOLS.contains(&word),
+    }
+}
+
+/// Whether a word is the name of a program, and may be a word of a sentence.
+pub(super) fn may_be_program(word: &str) -> bool {
+    SOFT.has(word) == Some(true) && is_small(word)
+}
+
+/// In small letters, as programs are called.
+fn is_small(word: &str) -> bool {
+    !word.bytes().any(|byte| byte.is_ascii_uppercase() || byte == b'\0')
 }
 
 const fn count(groups: &[&[&str]]) -> usize {

@@ -19,7 +19,7 @@ fn is_what_the_score_says(text: &str) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-const MORE: [&str; 16] = [
+const MORE: [&str; 24] = [
     "for (init; test; step)",
     "for (",
     "catch (a; b)",
@@ -36,6 +36,14 @@ const MORE: [&str; 16] = [
     "in",
     "or",
     "is None:",
+    "sudo",
+    "install",
+    "/usr/bin/x",
+    "./x",
+    "https://x.example",
+    "; cd x; make",
+    "return x",
+    "Get-Item",
 ];
 
 fn word() -> impl Strategy<Value = String> {
