@@ -249,8 +249,9 @@ fn pass(
             (content, truncated, true)
         }
         (ContentFormat::Raw, Kind::Markdown) => {
-            let (content, truncated) = render::markdown::write(&document, max_size);
-            let settled = !truncated
+            let render::markdown::Markdown { content, truncated, settled } =
+                render::markdown::write(&document, max_size);
+            let settled = settled
                 && !document.mended
                 && !joins_lines(&document)
                 && !markdown::has_marks(&content);
@@ -273,13 +274,24 @@ fn first_code(text: &str, wanted: &ContentFilter) -> Option<usize> {
 }
 
 /// Whether Markdown has no way to keep lines apart that are apart in the document: a cell is one
-/// line, and so is a heading.
+/// line, and so is a heading. A table of HTML may have more in it than that, and begin otherwise.
 fn joins_lines(document: &Document) -> bool {
+    let is_joined = |leaf: &Leaf| document.any_text(leaf, |text| text.contains(['\n', '\r']));
+    let (mut in_table, mut in_cell) = (false, false);
     document.blocks.iter().any(|block| match block {
-        Block::Open(Container::Table) => true,
-        Block::Leaf(leaf @ Leaf { kind: LeafKind::Heading(_), .. }) => {
-            document.plain(leaf).contains(['\n', '\r'])
+        Block::Open(Container::Table) => std::mem::replace(&mut in_table, true),
+        Block::Close(Container::Table) => {
+            in_table = false;
+            false
         }
-        _ => false,
+        Block::Open(Container::Cell { .. }) => {
+            in_cell = true;
+            false
+        }
+        Block::Open(Container::Row) | Block::Close(_) => false,
+        // One leaf a cell.
+        Block::Leaf(leaf) if in_table => !std::mem::take(&mut in_cell) || is_joined(leaf),
+        Block::Leaf(leaf) => matches!(leaf.kind, LeafKind::Heading(_)) && is_joined(leaf),
+        Block::Open(_) => in_table,
     })
 }

@@ -91,6 +91,12 @@ impl Document {
         self.text.get(span.clone()).unwrap_or_default()
     }
 
+    /// Whether any piece of a leaf's text is such.
+    pub(super) fn any_text(&self, leaf: &Leaf, is_such: impl Fn(&str) -> bool) -> bool {
+        let pieces = self.pieces.get(leaf.pieces.clone()).unwrap_or_default();
+        pieces.iter().any(|piece| matches!(piece, Piece::Text(span) if is_such(self.str(span))))
+    }
+
     /// Text that is told of a leaf, without marks.
     pub(super) fn plain(&self, leaf: &Leaf) -> String {
         let pieces = self.pieces.get(leaf.pieces.clone()).unwrap_or_default();

@@ -17,9 +17,6 @@ use super::{
 /// A name of a member is not longer; what is longer is judged like a text.
 const MAX_NAME_BYTES: usize = 64;
 
-/// A string that is longer is no line of code among others.
-const MAX_LINE_BYTES: usize = 160;
-
 /// Leaves the code out of each string. The text is known to be JSON.
 pub(super) fn filter(text: &str, wanted: &ContentFilter, tally: &mut Tally) -> String {
     let mut out = String::with_capacity(text.len());
@@ -72,7 +69,7 @@ fn quoted(string: &str) -> String {
 /// Whether a string may be a line of code among others.
 fn is_line(string: &str) -> bool {
     let line = without_end(string);
-    line.len() <= MAX_LINE_BYTES && !line.contains('\n') && !has_markup(line)
+    !judge::is_apart(line) && !line.contains('\n') && !has_markup(line)
 }
 
 fn without_end(string: &str) -> &str {

@@ -81,6 +81,19 @@ pub(super) fn judged(text: &str, caution: Caution) -> (Vec<Removal>, Option<Look
     (if lines.is_empty() { inline::find(text) } else { lines }, Some(look))
 }
 
+/// What is longer is no line of code among others.
+const MAX_LINE_BYTES: usize = 160;
+
+/// Whether a text is too long to be a line of code among others.
+pub(super) const fn is_apart(text: &str) -> bool {
+    MAX_LINE_BYTES < text.len()
+}
+
+/// Whether a text is no code, whatever it stands beside.
+pub(super) fn stands_alone(text: &str, caution: Caution) -> bool {
+    line::is_harmless(text) || is_apart(text) && judge(text, caution).is_empty()
+}
+
 fn whole(text: &str) -> Removal {
     let n_lines = placeholder::n_lines(text);
     Removal { range: 0..text.len(), n_lines, inline: n_lines == 1 && text.len() < 80 }

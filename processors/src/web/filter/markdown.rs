@@ -29,7 +29,7 @@ pub(super) fn read(text: &str, wanted: &ContentFilter, tally: &mut Tally) -> Doc
     let text = text.as_ref();
     // What is no character, HTML reads in its own way.
     if memchr2(b'<', 0, text.as_bytes()).is_none() {
-        return events::document(Parser::new_ext(text, OPTIONS), wanted, tally);
+        return events::document(text.len(), Parser::new_ext(text, OPTIONS), wanted, tally);
     }
     by_html(text, wanted, tally)
 }
@@ -131,7 +131,7 @@ mod tests {
             };
             let (mut one, mut other) = (Tally::default(), Tally::default());
             let long = by_html(&text, &wanted, &mut one);
-            let short = events::document(Parser::new_ext(&text, OPTIONS), &wanted, &mut other);
+            let short = events::document(text.len(), Parser::new_ext(&text, OPTIONS), &wanted, &mut other);
             prop_assert_eq!(format!("{short:?}"), format!("{long:?}"), "{:?}", text);
             prop_assert_eq!(other.report(false), one.report(false));
         }

@@ -7,9 +7,6 @@ use crate::web::filter::{
     placeholder,
 };
 
-/// What is longer is no line among others.
-const MAX_LINE_BYTES: usize = 160;
-
 /// Where code was taken out, what is left may look like code; after so many rounds it stays.
 const MAX_ROUNDS: usize = 4;
 
@@ -100,7 +97,7 @@ impl Builder<'_> {
     /// options and their like.
     fn is_line(&self, text: &str) -> bool {
         self.strip.blocks
-            && text.len() <= MAX_LINE_BYTES
+            && !judge::is_apart(text)
             && matches!(self.kind, LeafKind::Paragraph | LeafKind::Text)
             && !self.is_described()
             && !text.contains('\r')

@@ -23,7 +23,7 @@ pub(super) struct Siblings {
 /// What is known of a leaf before it is put.
 pub(super) struct Next {
     look: Look,
-    taken: Option<Taken>,
+    taken: Option<Box<Taken>>,
 }
 
 /// A leaf that was code as a whole, and is not counted yet.
@@ -37,14 +37,16 @@ struct Line {
     /// Its place among the blocks.
     block: usize,
     look: Look,
-    taken: Option<Taken>,
+    /// Of few, and there may be very many lines.
+    taken: Option<Box<Taken>>,
     /// It goes on with the line that the one before it began.
     in_row: bool,
 }
 
 impl Next {
     pub(super) fn taken(code: &str, inline: bool) -> Self {
-        Self { look: Look::CODE, taken: Some(Taken { code: code.to_owned(), inline }) }
+        let taken = Taken { code: code.to_owned(), inline };
+        Self { look: Look::CODE, taken: Some(Box::new(taken)) }
     }
 
     pub(super) const fn kept(look: Look) -> Self {
@@ -62,6 +64,17 @@ impl Siblings {
 /// Whether a leaf stands in the same row as the one before it; None if it does not stand where that one
 /// would stand. `blocks`: what is between them.
 fn between(blocks: &[Block]) -> Option<bool> {
+    // Nearly all there are: items, cells and rows.
+    match blocks {
+        [] => return Some(false),
+        [Block::Close(one), Block::Open(other)] => {
+            return (one == other).then_some(matches!(one, Container::Cell { .. }));
+        }
+        [Block::Close(cell), Block::Close(row), Block::Open(next), Block::Open(first)] => {
+            return (row == next && cell == first).then_some(false);
+        }
+        _ => {}
+    }
     let (mut closed, mut opened) = (Vec::new(), Vec::new());
     for block in blocks {
         match block {
@@ -197,13 +210,12 @@ impl Builder<'_> {
                 at = end;
                 continue;
             }
-            if let Some(Some(Line { taken: Some(Taken { code, inline }), .. })) =
-                lines.get_mut(at).map(Option::take)
+            if let Some(Some(Line { taken: Some(taken), .. })) = lines.get_mut(at).map(Option::take)
             {
-                if inline {
-                    self.tally.span(&code);
+                if taken.inline {
+                    self.tally.span(&taken.code);
                 } else {
-                    self.tally.block(&code, None);
+                    self.tally.block(&taken.code, None);
                 }
             }
             at += 1;

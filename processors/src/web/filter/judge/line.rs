@@ -8,6 +8,7 @@ mod normal;
 mod shell;
 mod statements;
 mod together;
+mod traits;
 
 pub(in crate::web::filter) use self::{
     harmless::is_harmless,
@@ -250,25 +251,33 @@ impl Tokens {
             self.add_word(token);
             return;
         }
-        let mut symbols = 0;
-        for c in token.chars() {
-            self.n_chars += 1;
-            if c.is_ascii() {
-                symbols += usize::from(is_symbol(c));
-            } else if c.is_alphabetic() {
-                self.n_foreign += 1;
-            } else {
-                self.n_maths += usize::from(is_maths(c));
+        if let [byte] = token.as_bytes() {
+            self.add_sign(*byte, token);
+            return;
+        }
+        let (mut seen, mut symbols) = (0, 0);
+        for byte in token.bytes() {
+            let traits = traits::OF_BYTE[usize::from(byte)];
+            seen |= traits;
+            symbols += usize::from(traits & traits::SYMBOL != 0);
+            // The bytes behind the first one of a letter are none of their own.
+            self.n_chars += usize::from(byte & 0xc0 != 0x80);
+        }
+        let has = |traits: u8| seen & traits != 0;
+        if has(traits::FOREIGN) {
+            for c in token.chars().filter(|c| !c.is_ascii()) {
+                self.n_foreign += usize::from(c.is_alphabetic());
+                self.n_maths += usize::from(!c.is_alphabetic() && is_maths(c));
             }
         }
-        let is_url = token.as_bytes().windows(3).any(|part| part == b"://");
-        if is_url || token.contains('@') && token.contains('.') {
+        let is_url = has(traits::COLON) && token.as_bytes().windows(3).any(|part| part == b"://");
+        if is_url || has(traits::AT) && token.contains('.') {
             // An address is full of signs, and none of them is code.
             self.n_words += 1;
             return;
         }
         self.n_symbols += symbols - emphasis(token).min(symbols);
-        if is_operator(token) {
+        if token.len() <= 3 && is_operator(token) {
             self.n_operators += 1;
             self.n_steps += usize::from(matches!(token, ">" | "|"));
             return;
@@ -279,20 +288,29 @@ impl Tokens {
                 '.' | ',' | ';' | ':' | '!' | '?' | '"' | '\'' | '(' | ')' | '“' | '”' | '’'
             )
         });
-        if is_small(bare) {
-            self.n_small += 1;
-        }
-        if !bare.is_empty()
-            && bare.chars().all(|c| c.is_alphabetic() || matches!(c, '-' | '\'' | '’'))
-        {
+        let is_word = !bare.is_empty()
+            && bare.chars().all(|c| c.is_alphabetic() || matches!(c, '-' | '\'' | '’'));
+        if is_word {
+            self.n_small += i32::from(is_small(bare));
             self.n_words += i32::from(!is_camel(bare));
         }
-        // `fix(parser): …` is what a change is called.
-        let is_scope = self.n == 1 && token.ends_with("):");
-        self.n_calls += i32::from(is_call(token) && !is_scope);
-        self.n_names += i32::from(is_name(bare));
-        self.n_operators += i32::from(has_operator(token));
-        self.n_flags += i32::from(is_flag(token));
+        if has(traits::OPENING) {
+            // `fix(parser): …` is what a change is called.
+            let is_scope = self.n == 1 && token.ends_with("):");
+            self.n_calls += i32::from(is_call(token) && !is_scope);
+        }
+        self.n_names += i32::from(has(traits::NAME) && is_name(bare));
+        self.n_operators += i32::from(has(traits::SYMBOL | traits::NAME) && has_operator(token));
+        self.n_flags += i32::from(token.starts_with('-') && is_flag(token));
+    }
+
+    /// A word of one sign, or one digit: what is said of it is what would be said of any.
+    fn add_sign(&mut self, byte: u8, token: &str) {
+        self.n_chars += 1;
+        self.n_symbols += usize::from(is_symbol(char::from(byte)));
+        self.n_operators += i32::from(is_operator(token));
+        self.n_steps += usize::from(matches!(byte, b'>' | b'|'));
+        self.n_words += i32::from(byte == b'-');
     }
 
     /// A word of nothing but letters, as most are: what is said of it is what would be said of any.

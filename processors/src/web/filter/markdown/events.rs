@@ -43,14 +43,15 @@ const ODD: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'_')
     .remove(b'~');
 
-/// Makes a document of what a parser says.
+/// Makes a document of what a parser says of a text of so many bytes.
 pub(super) fn document<'a>(
+    n_bytes: usize,
     events: impl Iterator<Item = Event<'a>>,
     wanted: &ContentFilter,
     tally: &mut Tally,
 ) -> Document {
     let strip = Strip { blocks: wanted.strip_code_blocks, spans: wanted.strip_inline_code };
-    let mut builder = Builder::new(strip, 4096, tally);
+    let mut builder = Builder::new(strip, n_bytes, tally);
     builder.caution = Caution::Markdown;
     let mut reader = Reader {
         builder,
@@ -136,7 +137,8 @@ impl Reader<'_> {
                 let language = match kind {
                     CodeBlockKind::Fenced(info) => {
                         let name = info.split(' ').next().unwrap_or_default();
-                        language::of_class(&format!("language-{name}"))
+                        let class = (!name.is_empty()).then(|| format!("language-{name}"));
+                        class.as_deref().and_then(language::of_class)
                     }
                     CodeBlockKind::Indented => None,
                 };

@@ -181,7 +181,7 @@ impl Writer<'_> {
         };
         // Beside others, half a line may look like another one of theirs.
         let in_cell = matches!(self.open.last(), Some((Container::Cell { .. }, _)));
-        self.settled = !in_cell && judge::is_harmless(part);
+        self.settled = !in_cell && (judge::is_harmless(part) || judge::is_apart(part));
         self.out.push_str(open);
         escape(part, &mut self.out);
         self.out.push_str(close);

@@ -2,12 +2,17 @@
 
 mod escape;
 
+use std::ops::Range;
+
 use self::escape::{Place, escape, fitting};
 use super::plain::words;
-use crate::web::filter::document::{Block, Container, Document, Inline, Leaf, LeafKind, Piece};
+use crate::web::filter::{
+    document::{Block, Container, Document, Inline, Leaf, LeafKind, Piece},
+    judge::{self, Caution},
+};
 
 /// Writes as many whole blocks as fit, and as many words of the first one that does not.
-pub(in crate::web::filter) fn write(document: &Document, max_size: usize) -> (String, bool) {
+pub(in crate::web::filter) fn write(document: &Document, max_size: usize) -> Markdown {
     let mut writer = Writer {
         document,
         max_size,
@@ -25,16 +30,27 @@ pub(in crate::web::filter) fn write(document: &Document, max_size: usize) -> (St
         writer.block(block);
         if writer.is_full() {
             writer.out.truncate(start);
+            let mut settled = true;
             if let Block::Leaf(leaf) = block
                 && matches!(leaf.kind, LeafKind::Paragraph | LeafKind::Text)
+                && writer.table.is_none()
             {
                 writer.marker = marker;
-                writer.part(leaf, max_size);
+                settled = writer.part(leaf, max_size);
             }
-            return (writer.out, true);
+            return Markdown { content: writer.out, truncated: true, settled };
         }
     }
-    (writer.out, false)
+    Markdown { content: writer.out, truncated: false, settled: true }
+}
+
+/// What was written.
+pub(in crate::web::filter) struct Markdown {
+    pub(in crate::web::filter) content: String,
+    /// Some of it did not fit.
+    pub(in crate::web::filter) truncated: bool,
+    /// Where it was cut, nothing looks like code that did not before.
+    pub(in crate::web::filter) settled: bool,
 }
 
 struct Writer<'a> {
@@ -67,12 +83,41 @@ struct Table {
     n_nested: usize,
     in_caption: bool,
     caption: String,
-    rows: Vec<Vec<String>>,
+    /// What stands in the cells, one behind the other.
+    text: String,
+    rows: Vec<Vec<Range<usize>>>,
+    /// What stands in one leaf.
+    leaf: String,
+    /// It takes no less than this.
+    n_bytes: usize,
+}
+
+impl Table {
+    /// Adds a leaf to the cell under way, or to the caption.
+    fn add(&mut self) {
+        if self.in_caption {
+            if !self.caption.is_empty() {
+                self.caption.push(' ');
+            }
+            self.caption.push_str(&self.leaf);
+            return;
+        }
+        let Some(cell) = self.rows.last_mut().and_then(|row| row.last_mut()) else { return };
+        let is_first = cell.start == cell.end;
+        if !is_first {
+            self.text.push(' ');
+        }
+        self.text.push_str(&self.leaf);
+        // A blank behind what is in it.
+        self.n_bytes += self.text.len() - cell.end + usize::from(is_first);
+        cell.end = self.text.len();
+    }
 }
 
 impl Writer<'_> {
-    const fn is_full(&self) -> bool {
-        self.max_size < self.out.len()
+    fn is_full(&self) -> bool {
+        let n_bytes = self.table.as_ref().map_or(0, |table| table.n_bytes);
+        self.max_size < self.out.len() + n_bytes
     }
 
     fn block(&mut self, block: &Block) {
@@ -191,8 +236,9 @@ impl Writer<'_> {
         }
     }
 
-    /// As many words of a leaf as fit, without marks.
-    fn part(&mut self, leaf: &Leaf, max_size: usize) {
+    /// As many words of a leaf as fit, without marks. Whether they are what they were in it: half a
+    /// sentence may be no prose.
+    fn part(&mut self, leaf: &Leaf, max_size: usize) -> bool {
         let start = self.out.len();
         self.start();
         let text = self.document.plain(leaf).replace(['\n', '\r'], " ");
@@ -215,12 +261,13 @@ impl Writer<'_> {
                 _ if end == 0 => break,
                 None | Some(0) => {
                     self.out.push('\n');
-                    return;
+                    return judge::stands_alone(part, Caution::Markdown);
                 }
                 Some(over) => end = end.saturating_sub(over.div_ceil(2)).max(1) - 1,
             }
         }
         self.out.truncate(start);
+        true
     }
 
     /// Code that was allowed to stay, in a fence longer than any in it.
@@ -245,92 +292,43 @@ impl Writer<'_> {
 
     fn inline(&self, leaf: &Leaf, place: Place) -> String {
         let mut out = String::new();
-        let mut link = None;
-        // Text between marks that are written: how it is escaped depends on what follows it.
-        let mut text = String::new();
-        for piece in self.document.pieces.get(leaf.pieces.clone()).unwrap_or_default() {
-            let written = matches!(
-                piece,
-                Piece::Open(Inline::Link(_) | Inline::Code)
-                    | Piece::Close(Inline::Link(_) | Inline::Code)
-            );
-            if written {
-                let follows = match piece {
-                    Piece::Open(Inline::Link(_)) => '[',
-                    Piece::Close(Inline::Link(_)) => ']',
-                    _ => '`',
-                };
-                escape(&text, place, link.is_some(), Some(follows), &mut out);
-                text.clear();
-            }
-            match piece {
-                Piece::Text(span) => text.push_str(self.document.str(span)),
-                Piece::Open(Inline::Link(target)) => {
-                    link = Some(*target);
-                    out.push('[');
-                }
-                Piece::Close(Inline::Link(_)) => {
-                    let target = link.take().and_then(|link| self.document.links.get(link));
-                    out.push_str("](");
-                    for c in target.map_or("", String::as_str).chars() {
-                        match c {
-                            '(' => out.push_str("%28"),
-                            ')' => out.push_str("%29"),
-                            '<' => out.push_str("%3C"),
-                            '|' => out.push_str("%7C"),
-                            '*' | '_' | '&' => out.extend(['\\', c]),
-                            _ => out.push(c),
-                        }
-                    }
-                    out.push(')');
-                }
-                Piece::Open(Inline::Code) | Piece::Close(Inline::Code) => out.push('`'),
-                // Marks for emphasis read back only between the right characters.
-                Piece::Open(_) | Piece::Close(_) => {}
-            }
-        }
-        escape(&text, place, link.is_some(), None, &mut out);
+        inline_to(self.document, leaf, place, &mut out);
         out
     }
 
     // --- tables ---
 
     fn table_block(&mut self, block: &Block) {
-        let Some(mut table) = self.table.take() else { return };
+        let Some(table) = &mut self.table else { return };
         match block {
             Block::Open(Container::Table) => table.n_nested += 1,
             Block::Close(Container::Table) if table.n_nested == 0 => {
-                self.finish_table(&table);
-                return;
+                if let Some(table) = self.table.take() {
+                    self.finish_table(&table);
+                }
             }
             Block::Close(Container::Table) => table.n_nested -= 1,
             Block::Open(Container::Caption) => table.in_caption = true,
             Block::Close(Container::Caption) => table.in_caption = false,
-            Block::Open(Container::Row) if table.n_nested == 0 => table.rows.push(Vec::new()),
+            Block::Open(Container::Row) if table.n_nested == 0 => {
+                table.n_bytes += "|\n".len();
+                table.rows.push(Vec::new());
+            }
             Block::Open(Container::Cell { .. }) if table.n_nested == 0 => {
                 if let Some(row) = table.rows.last_mut() {
-                    row.push(String::new());
+                    table.n_bytes += "| ".len();
+                    row.push(table.text.len()..table.text.len());
                 }
             }
             Block::Leaf(leaf) => {
                 let begins = table.in_caption && table.caption.is_empty();
                 let place = if begins { Place::Line } else { Place::Cell };
-                let text = self.inline(leaf, place);
-                let cell = if table.in_caption {
-                    Some(&mut table.caption)
-                } else {
-                    table.rows.last_mut().and_then(|row| row.last_mut())
-                };
-                if let Some(cell) = cell {
-                    if !cell.is_empty() {
-                        cell.push(' ');
-                    }
-                    cell.push_str(&text);
-                }
+                table.leaf.clear();
+                inline_to(self.document, leaf, place, &mut table.leaf);
+                table.add();
             }
             Block::Open(_) | Block::Close(_) => {}
         }
-        self.table = Some(table);
     }
 
     fn finish_table(&mut self, table: &Table) {
@@ -353,7 +351,8 @@ impl Writer<'_> {
             }
             for column in 0..n_columns {
                 self.out.push_str("| ");
-                let cell = row.get(column).map_or("", String::as_str);
+                let cell = row.get(column).and_then(|cell| table.text.get(cell.clone()));
+                let cell = cell.unwrap_or_default();
                 self.out.push_str(cell);
                 self.out.push_str(if cell.is_empty() { "" } else { " " });
             }
@@ -367,4 +366,59 @@ impl Writer<'_> {
             }
         }
     }
+}
+
+/// Writes the text of a leaf, and its links, to what is empty.
+fn inline_to(document: &Document, leaf: &Leaf, place: Place, out: &mut String) {
+    let pieces = document.pieces.get(leaf.pieces.clone()).unwrap_or_default();
+    // Most of them have no marks.
+    if let [Piece::Text(span)] = pieces {
+        escape(document.str(span), place, false, None, out);
+        return;
+    }
+    let mut link = None;
+    // Text between marks that are written: how it is escaped depends on what follows it.
+    let mut text = String::new();
+    for piece in pieces {
+        let written = matches!(
+            piece,
+            Piece::Open(Inline::Link(_) | Inline::Code)
+                | Piece::Close(Inline::Link(_) | Inline::Code)
+        );
+        if written {
+            let follows = match piece {
+                Piece::Open(Inline::Link(_)) => '[',
+                Piece::Close(Inline::Link(_)) => ']',
+                _ => '`',
+            };
+            escape(&text, place, link.is_some(), Some(follows), out);
+            text.clear();
+        }
+        match piece {
+            Piece::Text(span) => text.push_str(document.str(span)),
+            Piece::Open(Inline::Link(target)) => {
+                link = Some(*target);
+                out.push('[');
+            }
+            Piece::Close(Inline::Link(_)) => {
+                let target = link.take().and_then(|link| document.links.get(link));
+                out.push_str("](");
+                for c in target.map_or("", String::as_str).chars() {
+                    match c {
+                        '(' => out.push_str("%28"),
+                        ')' => out.push_str("%29"),
+                        '<' => out.push_str("%3C"),
+                        '|' => out.push_str("%7C"),
+                        '*' | '_' | '&' => out.extend(['\\', c]),
+                        _ => out.push(c),
+                    }
+                }
+                out.push(')');
+            }
+            Piece::Open(Inline::Code) | Piece::Close(Inline::Code) => out.push('`'),
+            // Marks for emphasis read back only between the right characters.
+            Piece::Open(_) | Piece::Close(_) => {}
+        }
+    }
+    escape(&text, place, link.is_some(), None, out);
 }

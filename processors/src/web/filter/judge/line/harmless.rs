@@ -67,6 +67,10 @@ const SIGNS: [Sign; 256] = {
 /// Whether no line of a text has any sign of code.
 pub(in crate::web::filter) fn is_harmless(text: &str) -> bool {
     let bytes = text.as_bytes();
+    // What stands in cells that have nothing in them.
+    if bytes == b"-" {
+        return true;
+    }
     let mut at = 0;
     // Where lines end in the source, they are judged by themselves and as one.
     let mut is_whole = true;

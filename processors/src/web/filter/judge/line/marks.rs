@@ -164,7 +164,8 @@ pub(super) fn keywords(line: &str) -> i32 {
     let in_word = |c: char| c.is_ascii_alphanumeric() || "_-#@.!".contains(c);
     let end = line.find(|c| !in_word(c)).unwrap_or(line.len());
     let (first, rest) = line.split_at(end);
-    if begins_sentence(first) {
+    let is_none = !first.starts_with('@') && beginnings::is_none(first);
+    if is_none || begins_sentence(first) {
         return 0;
     }
     let rest = rest.trim();

@@ -22,8 +22,9 @@ pub(super) fn escape(
     let mut rest = text;
     let mut before = out.chars().next_back();
     loop {
-        let (words, signs) =
-            rest.split_at(rest.bytes().take_while(|byte| is_itself(*byte)).count());
+        // What opens a link is nothing without its other half.
+        let is_word = |byte: &u8| is_itself(*byte) || *byte == b'[' && !in_link;
+        let (words, signs) = rest.split_at(rest.bytes().take_while(is_word).count());
         out.push_str(words);
         before = words.chars().next_back().or(before);
         let mut chars = signs.chars();
