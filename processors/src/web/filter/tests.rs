@@ -8,6 +8,7 @@ mod html;
 pub(super) mod laws;
 mod markdown;
 mod marked;
+mod settings;
 mod siblings;
 mod sources;
 mod text;

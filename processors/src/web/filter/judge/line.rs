@@ -5,6 +5,7 @@ mod harmless;
 mod languages;
 mod marks;
 mod normal;
+mod settings;
 mod shell;
 mod statements;
 mod together;
@@ -64,6 +65,7 @@ pub(in crate::web::filter) fn look(line: &str) -> Look {
         comment: marks::beside(line),
         sentence: marks::is_sentence(line),
         single: tokens.n == 1,
+        setting: settings::of(line),
         apart: false,
     }
 }
@@ -85,6 +87,7 @@ pub(in crate::web::filter) fn wrapped_lines(lines: &[&str], threshold: i32) -> V
         if let (Some(lines), Some(looks), Some(code)) =
             (lines.get(start..end), looks.get(start..end), code.get_mut(start..end))
         {
+            settings::mark(looks, code);
             grow(lines, looks, code);
         }
         start = end + 1;

@@ -520,9 +520,11 @@ fn make(line: &str, first: &str, rest: &str) -> i32 {
         && first.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-:/%".contains(&byte));
     let objects = rest.split_whitespace().all(|word| {
         word.contains("$(")
-            || word
-                .rsplit_once('.')
-                .is_some_and(|(name, end)| !name.is_empty() && (1..=3).contains(&end.len()))
+            || word.rsplit_once('.').is_some_and(|(name, end)| {
+                // `rating: 4.5` names no file.
+                let is_number = is_number(name) && is_number(end);
+                !name.is_empty() && (1..=3).contains(&end.len()) && !is_number
+            })
     });
     i32::from(is_target && !rest.is_empty() && objects && !line.ends_with('.')) * 5
 }

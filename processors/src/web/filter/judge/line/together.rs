@@ -5,6 +5,7 @@
 //! are stricter than those for the lines of one text. None of them counts what is gone already: what
 //! was judged once is judged the same when the code is out.
 
+use super::settings::{self, Setting};
 use crate::web::filter::judge::Caution;
 
 /// What a line looks like.
@@ -32,6 +33,8 @@ pub(in crate::web::filter) struct Look {
     pub(super) sentence: bool,
     /// It is one word.
     pub(super) single: bool,
+    /// What it sets, as a file of configuration would.
+    pub(super) setting: Setting,
     /// Blank, or a placeholder: what stands on both sides of it is apart.
     pub(super) apart: bool,
 }
@@ -55,6 +58,7 @@ impl Look {
         comment: false,
         sentence: false,
         single: false,
+        setting: Setting::None,
         apart: true,
     };
 
@@ -111,6 +115,7 @@ pub(in crate::web::filter) fn together(looks: &[Look], code: &mut [bool]) {
         if let (Some(looks), Some(code)) = (looks.get(start..end), code.get_mut(start..end))
             && (code.contains(&true) || looks.iter().any(Look::is_doubtful))
         {
+            settings::mark(looks, code);
             doubts(looks, code);
             neighbours(looks, code);
         }
