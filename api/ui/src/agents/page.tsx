@@ -2,7 +2,6 @@
 
 import { useQueries } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
-import { useState } from "react";
 import { getAgents, getQuotasIn, revokeAgent, type Agent } from "../api/agents";
 import { getAccounts } from "../api/mint";
 import { getAccess, getNexus, type Nexus } from "../api/nexus";
@@ -12,6 +11,7 @@ import { useAnswer, useLook, usePages } from "../parts/asking";
 import { NewButton } from "../parts/button";
 import { Command } from "../parts/command";
 import { Confirm } from "../parts/confirm";
+import { useDialogs } from "../parts/dialogs";
 import { ListPage } from "../parts/list";
 import { Nothing } from "../parts/page";
 import { useSession } from "../session/context";
@@ -52,10 +52,6 @@ export function AgentsPage() {
   const { open } = route.useSearch();
   const navigate = route.useNavigate();
   const session = useSession();
-  const [registering, setRegistering] = useState(false);
-  const [revoking, setRevoking] = useState<Agent>();
-  const [granting, setGranting] = useState<Agent>();
-
   const look = useLook("agents", "nexus", "accounts", "quotas-now");
   const known = useFresh(KINDS, look);
   const nexus = useAnswer({ key: ["nexus"], read: getNexus, every: EVERY });
@@ -72,6 +68,16 @@ export function AgentsPage() {
     every: EVERY,
   });
   const cycles = useCycles(nexus.data, may(session, "web:read"), () => known.current);
+  const dialogs = useDialogs(look, {
+    register: (ends) => <RegisterDialog {...ends} />,
+    grant: (ends, agent: Agent) => <GrantDialog agent={agent} account={accounts.data?.byName.get(agent.id)} {...ends} />,
+    revoke: (ends, { id, name }: Agent) => (
+      <Confirm title={`Revoke ${name}?`} verb="Revoke" act={() => revokeAgent(id)} said={`${name} is revoked`} {...ends}>
+        What <strong className="font-semibold">{name}</strong> (<code>{short(id)}</code>) signs counts for nothing any more,
+        on any instance, and every token of it ends. A key that was revoked cannot be registered again.
+      </Confirm>
+    ),
+  });
 
   return (
     <ListPage
@@ -82,7 +88,7 @@ export function AgentsPage() {
       rows={({ pages }) => pages.flatMap(({ agents }) => agents)}
       one="agent"
       end="and there are no others"
-      tools={may(session, "agents:write") && <NewButton onClick={() => setRegistering(true)}>Register agent</NewButton>}
+      tools={may(session, "agents:write") && <NewButton onClick={() => dialogs.open("register")}>Register agent</NewButton>}
       above={<World nexus={nexus} access={access} onDone={look} />}
       nothing={
         <Nothing title="No agent is known here">
@@ -102,29 +108,7 @@ export function AgentsPage() {
               onClose={() => void navigate({ search: {} })}
             />
           )}
-          {registering && <RegisterDialog onDone={look} onClose={() => setRegistering(false)} />}
-          {granting && (
-            <GrantDialog
-              agent={granting}
-              account={accounts.data?.byName.get(granting.id)}
-              onDone={look}
-              onClose={() => setGranting(undefined)}
-            />
-          )}
-          {revoking && (
-            <Confirm
-              title={`Revoke ${revoking.name}?`}
-              verb="Revoke"
-              act={() => revokeAgent(revoking.id)}
-              said={`${revoking.name} is revoked`}
-              onDone={look}
-              onClose={() => setRevoking(undefined)}
-            >
-              What <strong className="font-semibold">{revoking.name}</strong> (<code>{short(revoking.id)}</code>) signs counts
-              for nothing any more, on any instance, and every token of it ends. A key that was revoked cannot be registered
-              again.
-            </Confirm>
-          )}
+          {dialogs.shown}
         </>
       }
     >
@@ -136,8 +120,8 @@ export function AgentsPage() {
           accounts={accounts.data}
           accountsTrouble={accounts.error ? asProblem(accounts.error).message : undefined}
           onOpen={({ id }) => void navigate({ search: { open: id } })}
-          onGrant={setGranting}
-          onRevoke={setRevoking}
+          onGrant={(agent) => dialogs.open("grant", agent)}
+          onRevoke={(agent) => dialogs.open("revoke", agent)}
         />
       )}
     </ListPage>

@@ -1,10 +1,10 @@
 // Profiles: the stricter policies that tokens can name, as those of agents do.
 
-import { useState } from "react";
 import { getProfiles, removeProfile, type Profile } from "../api/profiles";
 import { useAnswer, useLook } from "../parts/asking";
 import { Button, NewButton } from "../parts/button";
 import { Confirm } from "../parts/confirm";
+import { useDialogs } from "../parts/dialogs";
 import { ListPage } from "../parts/list";
 import { Badge, Nothing } from "../parts/page";
 import { ROW, Table } from "../parts/table";
@@ -16,9 +16,22 @@ const HEADS = ["name", "mode", "least age", "least severity", "each token may ha
 
 export function ProfilesPage() {
   const lacking = useLacking("rules:write");
-  const look = useLook("profiles");
-  const [setting, setSetting] = useState<Profile | "new">();
-  const [removing, setRemoving] = useState<Profile>();
+  const dialogs = useDialogs(useLook("profiles"), {
+    add: (ends) => <ProfileDialog {...ends} />,
+    change: (ends, profile: Profile) => <ProfileDialog profile={profile} {...ends} />,
+    remove: (ends, { name }: Profile) => (
+      <Confirm
+        title={`Remove ${name}?`}
+        verb="Remove"
+        act={() => removeProfile(name)}
+        said={`Tokens that name ${name} get nothing any more`}
+        {...ends}
+      >
+        Tokens that name it get nothing from then on, until there is a profile of this name again. Those that the
+        configuration names are set again at the next start.
+      </Confirm>
+    ),
+  });
   const query = useAnswer({ key: ["profiles"], scope: "rules:read", read: getProfiles });
   return (
     <ListPage
@@ -28,7 +41,7 @@ export function ProfilesPage() {
       query={query}
       rows={(profiles) => profiles}
       tools={
-        <NewButton lacking={lacking} onClick={() => setSetting("new")}>
+        <NewButton lacking={lacking} onClick={() => dialogs.open("add")}>
           New profile
         </NewButton>
       }
@@ -38,30 +51,7 @@ export function ProfilesPage() {
           token names one when it is issued.
         </Nothing>
       }
-      dialogs={
-        <>
-          {setting && (
-            <ProfileDialog
-              profile={setting === "new" ? undefined : setting}
-              onDone={look}
-              onClose={() => setSetting(undefined)}
-            />
-          )}
-          {removing && (
-            <Confirm
-              title={`Remove ${removing.name}?`}
-              verb="Remove"
-              act={() => removeProfile(removing.name)}
-              said={`Tokens that name ${removing.name} get nothing any more`}
-              onDone={look}
-              onClose={() => setRemoving(undefined)}
-            >
-              Tokens that name it get nothing from then on, until there is a profile of this name again. Those that the
-              configuration names are set again at the next start.
-            </Confirm>
-          )}
-        </>
-      }
+      dialogs={dialogs.shown}
     >
       {(profiles) => (
         <Table testid="profiles" className="min-w-[62rem]" heads={HEADS} actions>
@@ -70,8 +60,8 @@ export function ProfilesPage() {
               key={profile.name}
               profile={profile}
               lacking={lacking}
-              onChange={() => setSetting(profile)}
-              onRemove={() => setRemoving(profile)}
+              onChange={() => dialogs.open("change", profile)}
+              onRemove={() => dialogs.open("remove", profile)}
             />
           ))}
         </Table>

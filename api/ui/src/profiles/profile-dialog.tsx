@@ -18,7 +18,7 @@ const FLOORS = [
 const WHOLE = { type: "number", min: 0, step: 1 };
 
 interface ProfileDialogProps {
-  profile: Profile | undefined;
+  profile?: Profile | undefined;
   onDone: () => unknown;
   onClose: () => void;
 }

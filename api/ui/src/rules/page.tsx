@@ -1,12 +1,12 @@
 // The operator's rules: what is forbidden, why, and since when.
 
 import { getRouteApi, Link } from "@tanstack/react-router";
-import { useState } from "react";
 import { getRules, removeRule, type Rule } from "../api/rules";
 import { Ago } from "../parts/ago";
 import { useAnswer, useLook } from "../parts/asking";
 import { Button, NewButton } from "../parts/button";
 import { Confirm } from "../parts/confirm";
+import { useDialogs } from "../parts/dialogs";
 import { ANY_ECOSYSTEM, Box, Select } from "../parts/field";
 import { plural } from "../parts/format";
 import { ListPage } from "../parts/list";
@@ -24,9 +24,24 @@ export function RulesPage() {
   const { ecosystem = "", find = "" } = route.useSearch();
   const navigate = route.useNavigate();
   const lacking = useLacking("rules:write");
-  const look = useLook("rules");
-  const [editing, setEditing] = useState<Rule | "new">();
-  const [removing, setRemoving] = useState<Rule>();
+  const dialogs = useDialogs(useLook("rules"), {
+    add: (ends) => <RuleDialog {...ends} />,
+    change: (ends, rule: Rule) => <RuleDialog rule={rule} {...ends} />,
+    remove: (ends, { id, ecosystem, package: name, versions }: Rule) => (
+      <Confirm
+        title="Remove the rule?"
+        verb="Remove"
+        act={() => removeRule(id)}
+        said="The rule is in force no more"
+        {...ends}
+      >
+        <code>
+          {name} {versions}
+        </code>{" "}
+        of {ecosystem} passes again, unless something else forbids it. Who removed it, and when, stays in the log.
+      </Confirm>
+    ),
+  });
   const query = useAnswer({ key: ["rules"], scope: "rules:read", read: getRules });
   const inForce = plural(query.data?.length ?? 0, "rule");
   const show = (wanted: { ecosystem?: string; find?: string }) =>
@@ -49,7 +64,7 @@ export function RulesPage() {
             onChange={({ target }) => show({ find: target.value })}
             className="w-52"
           />
-          <NewButton lacking={lacking} onClick={() => setEditing("new")}>
+          <NewButton lacking={lacking} onClick={() => dialogs.open("add")}>
             New rule
           </NewButton>
         </>
@@ -63,29 +78,7 @@ export function RulesPage() {
           <NoMatch>None of {inForce} is like that.</NoMatch>
         )
       }
-      dialogs={
-        <>
-          {editing && (
-            <RuleDialog rule={editing === "new" ? undefined : editing} onDone={look} onClose={() => setEditing(undefined)} />
-          )}
-          {removing && (
-            <Confirm
-              title="Remove the rule?"
-              verb="Remove"
-              act={() => removeRule(removing.id)}
-              said="The rule is in force no more"
-              onDone={look}
-              onClose={() => setRemoving(undefined)}
-            >
-              <code>
-                {removing.package} {removing.versions}
-              </code>{" "}
-              of {removing.ecosystem} passes again, unless something else forbids it. Who removed it, and when, stays in the
-              log.
-            </Confirm>
-          )}
-        </>
-      }
+      dialogs={dialogs.shown}
     >
       {(rules) => (
         <>
@@ -95,8 +88,8 @@ export function RulesPage() {
                 key={rule.id}
                 rule={rule}
                 lacking={lacking}
-                onChange={() => setEditing(rule)}
-                onRemove={() => setRemoving(rule)}
+                onChange={() => dialogs.open("change", rule)}
+                onRemove={() => dialogs.open("remove", rule)}
               />
             ))}
           </Table>

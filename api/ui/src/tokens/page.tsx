@@ -1,13 +1,13 @@
 // Tokens: who may pass, until when, and how to stop one.
 
 import { getRouteApi, Link } from "@tanstack/react-router";
-import { useState } from "react";
 import { may } from "../api/session";
 import { getTokens, revokeToken, type Token } from "../api/tokens";
 import { Ago } from "../parts/ago";
 import { useLook, usePages } from "../parts/asking";
 import { Button, NewButton } from "../parts/button";
 import { Confirm } from "../parts/confirm";
+import { useDialogs } from "../parts/dialogs";
 import { Select } from "../parts/field";
 import { ListPage } from "../parts/list";
 import { Until } from "../parts/moment";
@@ -28,10 +28,22 @@ const SHOWN = [
 export function TokensPage() {
   const { show } = route.useSearch();
   const navigate = route.useNavigate();
-  const look = useLook("tokens");
   const mine = may(useSession(), "tokens:write");
-  const [issuing, setIssuing] = useState(false);
-  const [revoking, setRevoking] = useState<Token>();
+  const dialogs = useDialogs(useLook("tokens"), {
+    issue: ({ onClose }) => <IssueDialog onClose={onClose} />,
+    revoke: (ends, { id, name }: Token) => (
+      <Confirm
+        title={`Revoke ${name}?`}
+        verb="Revoke"
+        act={() => revokeToken(id)}
+        said={`${name} opens nothing any more`}
+        {...ends}
+      >
+        Whoever uses it is refused within a second, on every instance, and sessions opened with it end. It cannot be given
+        back; a new one can be issued.
+      </Confirm>
+    ),
+  });
   const query = usePages({ key: ["tokens"], scope: "tokens:write", read: getTokens });
   return (
     <ListPage
@@ -52,7 +64,7 @@ export function TokensPage() {
               choices={SHOWN}
               onChoose={(show) => void navigate({ search: { show }, replace: true })}
             />
-            <NewButton onClick={() => setIssuing(true)}>New token</NewButton>
+            <NewButton onClick={() => dialogs.open("issue")}>New token</NewButton>
           </>
         )
       }
@@ -61,29 +73,12 @@ export function TokensPage() {
           Whoever installs packages or asks the API shows a token. The first admin token is printed by <code>weir up</code>.
         </Nothing>
       }
-      dialogs={
-        <>
-          {issuing && <IssueDialog onClose={() => setIssuing(false)} />}
-          {revoking && (
-            <Confirm
-              title={`Revoke ${revoking.name}?`}
-              verb="Revoke"
-              act={() => revokeToken(revoking.id)}
-              said={`${revoking.name} opens nothing any more`}
-              onDone={look}
-              onClose={() => setRevoking(undefined)}
-            >
-              Whoever uses it is refused within a second, on every instance, and sessions opened with it end. It cannot be
-              given back; a new one can be issued.
-            </Confirm>
-          )}
-        </>
-      }
+      dialogs={dialogs.shown}
     >
       {(tokens) => (
         <Table testid="tokens" className="min-w-[68rem]" heads={HEADS} actions>
           {tokens.map((token) => (
-            <Row key={token.id} token={token} onRevoke={() => setRevoking(token)} />
+            <Row key={token.id} token={token} onRevoke={() => dialogs.open("revoke", token)} />
           ))}
         </Table>
       )}

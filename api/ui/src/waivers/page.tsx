@@ -1,12 +1,12 @@
 // Waivers: what may pass in spite of a "no", for how long, who answers for it, and who said so.
 
 import { getRouteApi } from "@tanstack/react-router";
-import { useState } from "react";
 import { getWaivers, grantWaiver, revokeWaiver, WAIVER_STATES, type Waiver, type WaiverState } from "../api/waivers";
 import { Ago } from "../parts/ago";
 import { useLook, usePages } from "../parts/asking";
 import { NewButton } from "../parts/button";
 import { Confirm } from "../parts/confirm";
+import { useDialogs } from "../parts/dialogs";
 import { Select } from "../parts/field";
 import { day } from "../parts/format";
 import { ListPage } from "../parts/list";
@@ -33,10 +33,38 @@ export function WaiversPage() {
   const { state = "" } = route.useSearch();
   const navigate = route.useNavigate();
   const lacking = useLacking("rules:write");
-  const look = useLook("waivers");
-  const [asking, setAsking] = useState(false);
-  const [granting, setGranting] = useState<Waiver>();
-  const [revoking, setRevoking] = useState<Waiver>();
+  const dialogs = useDialogs(useLook("waivers"), {
+    ask: (ends) => <RequestDialog {...ends} />,
+    grant: (ends, waiver: Waiver) => (
+      <Confirm
+        title="Grant the waiver?"
+        verb="Grant"
+        act={() => grantWaiver(waiver.id)}
+        said="The waiver is in force"
+        {...ends}
+      >
+        {waiver.requestedBy} asked that{" "}
+        <code>
+          {waiver.package} {waiver.versions}
+        </code>{" "}
+        of {waiver.ecosystem} may pass until {day(waiver.expiresAt)}: {waiver.reason}. You are the second person, and stand
+        in the log as such.
+      </Confirm>
+    ),
+    revoke: (ends, waiver: Waiver) => (
+      <RevokeDialog
+        waits={waiver.state === "waiting"}
+        revoke={(reason) => revokeWaiver(waiver.id, reason)}
+        {...ends}
+      >
+        <code>
+          {waiver.package} {waiver.versions}
+        </code>{" "}
+        of {waiver.ecosystem} {waiver.state === "waiting" ? "stays" : "is"} forbidden by whatever forbids it, on every
+        instance within a second.
+      </RevokeDialog>
+    ),
+  });
   const query = usePages({
     key: ["waivers", state],
     scope: "rules:read",
@@ -58,7 +86,7 @@ export function WaiversPage() {
             choices={STATES}
             onChoose={(state) => void navigate({ search: { state }, replace: true })}
           />
-          <NewButton lacking={lacking} onClick={() => setAsking(true)}>
+          <NewButton lacking={lacking} onClick={() => dialogs.open("ask")}>
             New waiver
           </NewButton>
         </>
@@ -73,47 +101,12 @@ export function WaiversPage() {
           <NoMatch>No waiver is {state}.</NoMatch>
         )
       }
-      dialogs={
-        <>
-          {asking && <RequestDialog onDone={look} onClose={() => setAsking(false)} />}
-          {granting && (
-            <Confirm
-              title="Grant the waiver?"
-              verb="Grant"
-              act={() => grantWaiver(granting.id)}
-              said="The waiver is in force"
-              onDone={look}
-              onClose={() => setGranting(undefined)}
-            >
-              {granting.requestedBy} asked that{" "}
-              <code>
-                {granting.package} {granting.versions}
-              </code>{" "}
-              of {granting.ecosystem} may pass until {day(granting.expiresAt)}: {granting.reason}. You are the second person,
-              and stand in the log as such.
-            </Confirm>
-          )}
-          {revoking && (
-            <RevokeDialog
-              waits={revoking.state === "waiting"}
-              revoke={(reason) => revokeWaiver(revoking.id, reason)}
-              onDone={look}
-              onClose={() => setRevoking(undefined)}
-            >
-              <code>
-                {revoking.package} {revoking.versions}
-              </code>{" "}
-              of {revoking.ecosystem} {revoking.state === "waiting" ? "stays" : "is"} forbidden by whatever forbids it, on
-              every instance within a second.
-            </RevokeDialog>
-          )}
-        </>
-      }
+      dialogs={dialogs.shown}
     >
       {(waivers) => (
         <Table testid="waivers" className="min-w-[72rem]" heads={HEADS} actions>
           {waivers.map((waiver) => (
-            <Row key={waiver.id} waiver={waiver} onGrant={() => setGranting(waiver)} onRevoke={() => setRevoking(waiver)} />
+            <Row key={waiver.id} waiver={waiver} onGrant={() => dialogs.open("grant", waiver)} onRevoke={() => dialogs.open("revoke", waiver)} />
           ))}
         </Table>
       )}

@@ -1,11 +1,12 @@
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { Upload } from "lucide-react";
-import { useState, type ReactNode } from "react";
+import type { ReactNode } from "react";
 import { ACTIONS, getWebRules, removeWebRule, type WebRule, type WebRuleFilter } from "../api/web-rules";
 import { Ago } from "../parts/ago";
 import { useLook, usePages } from "../parts/asking";
 import { Button, NewButton } from "../parts/button";
 import { Confirm } from "../parts/confirm";
+import { useDialogs } from "../parts/dialogs";
 import { Box, Select } from "../parts/field";
 import { Filters, narrows } from "../parts/filters";
 import { ListPage } from "../parts/list";
@@ -25,10 +26,23 @@ export function RulesTab({ tabs }: { tabs: ReactNode }) {
   const filter = { search, action, category };
   const navigate = route.useNavigate();
   const lacking = useLacking("web:write");
-  const look = useLook("web-rules");
-  const [editing, setEditing] = useState<WebRule | "new">();
-  const [removing, setRemoving] = useState<WebRule>();
-  const [importing, setImporting] = useState(false);
+  const dialogs = useDialogs(useLook("web-rules"), {
+    import: (ends) => <ImportDialog {...ends} />,
+    add: (ends) => <RuleDialog {...ends} />,
+    change: (ends, rule: WebRule) => <RuleDialog rule={rule} {...ends} />,
+    remove: (ends, { pattern }: WebRule) => (
+      <Confirm
+        title="Remove the rule?"
+        verb="Remove"
+        act={() => removeWebRule(pattern)}
+        said="The rule is in force no more"
+        {...ends}
+      >
+        <code>{pattern}</code> says nothing any more: its hosts follow the other rules, or the default, which is to block.
+        Who removed it, and when, stays in the log.
+      </Confirm>
+    ),
+  });
   const query = usePages({
     key: ["web-rules", filter],
     scope: "web:read",
@@ -53,10 +67,10 @@ export function RulesTab({ tabs }: { tabs: ReactNode }) {
             <Box name="search" label="Find a pattern" placeholder="pattern" defaultValue={search} className="w-44 text-xs" />
             <Box name="category" label="Category" placeholder="category" defaultValue={category} className="w-32 text-xs" />
           </Filters>
-          <Button className="h-8" lacking={lacking} onClick={() => setImporting(true)}>
+          <Button className="h-8" lacking={lacking} onClick={() => dialogs.open("import")}>
             <Upload aria-hidden size={13} /> Import
           </Button>
-          <NewButton lacking={lacking} onClick={() => setEditing("new")}>
+          <NewButton lacking={lacking} onClick={() => dialogs.open("add")}>
             New rule
           </NewButton>
         </>
@@ -71,27 +85,7 @@ export function RulesTab({ tabs }: { tabs: ReactNode }) {
           </Nothing>
         )
       }
-      dialogs={
-        <>
-          {importing && <ImportDialog onDone={look} onClose={() => setImporting(false)} />}
-          {editing && (
-            <RuleDialog rule={editing === "new" ? undefined : editing} onDone={look} onClose={() => setEditing(undefined)} />
-          )}
-          {removing && (
-            <Confirm
-              title="Remove the rule?"
-              verb="Remove"
-              act={() => removeWebRule(removing.pattern)}
-              said="The rule is in force no more"
-              onDone={look}
-              onClose={() => setRemoving(undefined)}
-            >
-              <code>{removing.pattern}</code> says nothing any more: its hosts follow the other rules, or the default, which
-              is to block. Who removed it, and when, stays in the log.
-            </Confirm>
-          )}
-        </>
-      }
+      dialogs={dialogs.shown}
     >
       {(rules) => (
         <Table testid="web-rules" className="min-w-[60rem]" heads={HEADS} actions>
@@ -100,8 +94,8 @@ export function RulesTab({ tabs }: { tabs: ReactNode }) {
               key={`${rule.source} ${rule.pattern}`}
               rule={rule}
               lacking={lacking}
-              onChange={() => setEditing(rule)}
-              onRemove={() => setRemoving(rule)}
+              onChange={() => dialogs.open("change", rule)}
+              onRemove={() => dialogs.open("remove", rule)}
             />
           ))}
         </Table>

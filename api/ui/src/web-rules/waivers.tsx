@@ -1,10 +1,11 @@
-import { useState, type ReactNode } from "react";
+import type { ReactNode } from "react";
 import { short } from "../agents/words";
 import { getWebWaivers, grantWebWaiver, revokeWebWaiver, type WebWaiver, type WebWaiverState } from "../api/web-waivers";
 import { Agent } from "../parts/agent";
 import { useAnswer, useLook } from "../parts/asking";
 import { NewButton } from "../parts/button";
 import { Confirm } from "../parts/confirm";
+import { useDialogs } from "../parts/dialogs";
 import { day } from "../parts/format";
 import { ListPage } from "../parts/list";
 import { Until } from "../parts/moment";
@@ -22,10 +23,31 @@ const HEADS = ["permits", "hosts", "agent", "state", "reason and owner", "asked 
 /** What passes the gateway in spite of its rules: for a reason, until a day, with two persons behind it. */
 export function WaiversTab({ tabs }: { tabs: ReactNode }) {
   const lacking = useLacking("web:write");
-  const look = useLook("web-waivers");
-  const [asking, setAsking] = useState(false);
-  const [granting, setGranting] = useState<WebWaiver>();
-  const [revoking, setRevoking] = useState<WebWaiver>();
+  const dialogs = useDialogs(useLook("web-waivers"), {
+    ask: (ends) => <WaiverDialog {...ends} />,
+    grant: (ends, waiver: WebWaiver) => (
+      <Confirm
+        title="Grant the waiver?"
+        verb="Grant"
+        act={() => grantWebWaiver(waiver.id)}
+        said="The waiver is in force"
+        {...ends}
+      >
+        {waiver.requestedBy} asked for <code>{aboutOf(waiver)}</code> until {day(waiver.expiresAt)}: {waiver.reason}. You are
+        the second person, and stand in the log as such.
+      </Confirm>
+    ),
+    revoke: (ends, waiver: WebWaiver) => (
+      <RevokeDialog
+        waits={waiver.state === "waiting"}
+        revoke={(reason) => revokeWebWaiver(waiver.id, reason)}
+        {...ends}
+      >
+        <code>{aboutOf(waiver)}</code> {waiver.state === "waiting" ? "stays" : "is"} as the rules have it, on every instance
+        within a second.
+      </RevokeDialog>
+    ),
+  });
   const query = useAnswer({ key: ["web-waivers"], scope: "web:read", read: getWebWaivers, every: EVERY });
   return (
     <ListPage
@@ -36,7 +58,7 @@ export function WaiversTab({ tabs }: { tabs: ReactNode }) {
       rows={(waivers) => waivers}
       tabs={tabs}
       tools={
-        <NewButton lacking={lacking} onClick={() => setAsking(true)}>
+        <NewButton lacking={lacking} onClick={() => dialogs.open("ask")}>
           New waiver
         </NewButton>
       }
@@ -46,40 +68,12 @@ export function WaiversTab({ tabs }: { tabs: ReactNode }) {
           somebody who answers for it. Ask for one, and have a second person grant it.
         </Nothing>
       }
-      dialogs={
-        <>
-          {asking && <WaiverDialog onDone={look} onClose={() => setAsking(false)} />}
-          {granting && (
-            <Confirm
-              title="Grant the waiver?"
-              verb="Grant"
-              act={() => grantWebWaiver(granting.id)}
-              said="The waiver is in force"
-              onDone={look}
-              onClose={() => setGranting(undefined)}
-            >
-              {granting.requestedBy} asked for <code>{aboutOf(granting)}</code> until {day(granting.expiresAt)}:{" "}
-              {granting.reason}. You are the second person, and stand in the log as such.
-            </Confirm>
-          )}
-          {revoking && (
-            <RevokeDialog
-              waits={revoking.state === "waiting"}
-              revoke={(reason) => revokeWebWaiver(revoking.id, reason)}
-              onDone={look}
-              onClose={() => setRevoking(undefined)}
-            >
-              <code>{aboutOf(revoking)}</code> {revoking.state === "waiting" ? "stays" : "is"} as the rules have it, on every
-              instance within a second.
-            </RevokeDialog>
-          )}
-        </>
-      }
+      dialogs={dialogs.shown}
     >
       {(waivers) => (
         <Table testid="web-waivers" className="min-w-[64rem]" heads={HEADS} actions>
           {waivers.map((waiver) => (
-            <Row key={waiver.id} waiver={waiver} onGrant={() => setGranting(waiver)} onRevoke={() => setRevoking(waiver)} />
+            <Row key={waiver.id} waiver={waiver} onGrant={() => dialogs.open("grant", waiver)} onRevoke={() => dialogs.open("revoke", waiver)} />
           ))}
         </Table>
       )}

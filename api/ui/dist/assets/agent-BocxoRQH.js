@@ -1,1 +1,0 @@
-import{st as e}from"./index-wA4aO2PJ.js";import{t}from"./names-BdcXZe1O.js";import{s as n}from"./words-DkPBkSzh.js";import{C as r}from"./button-yOaNZ7r5.js";var i=r();function a({id:r}){return(0,i.jsx)(e,{to:`/requests`,search:{agent:r},title:`Requests of agent ${r}`,className:`numbers text-xs text-accent underline`,children:n(t(),r)})}export{a as t};

@@ -1,1 +1,0 @@
-import{n as e,t}from"./form-dialog-_nZbetMR.js";import{C as n}from"./button-yOaNZ7r5.js";var r=n();function i({title:n,verb:i,said:a,children:o,act:s,onDone:c,onClose:l}){let u=e({draft:{},act:s,said:()=>a,onDone:c,onClose:l});return(0,r.jsx)(t,{title:n,form:u,intro:o,verb:i,look:`danger`,keep:`Keep as it is`,onClose:l})}export{i as t};

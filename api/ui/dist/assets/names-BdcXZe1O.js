@@ -1,1 +1,0 @@
-import{D as e,ut as t,y as n}from"./index-wA4aO2PJ.js";import{f as r}from"./words-DkPBkSzh.js";function i(){return t({queryKey:[`agents`,`names`],queryFn:({signal:e})=>r(e),enabled:e(n(),`agents:read`),staleTime:3e4}).data}export{i as t};
