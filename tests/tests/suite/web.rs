@@ -3,8 +3,10 @@
 mod cache;
 mod command;
 mod corpus;
+mod foresight;
 mod gates;
 mod kills;
+mod once;
 mod portal;
 mod read_models;
 mod replays;

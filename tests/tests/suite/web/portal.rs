@@ -1,13 +1,9 @@
-//! The road of a request: what an agent may ask, what it costs, and that nothing is fetched or charged
-//! twice, whoever asks at the same time and whatever is killed.
-
-use std::time::Duration;
+//! The road of a request: what an agent may ask, and what it costs.
 
 use serde_json::{Value, json};
 use weir_events::web::request::HttpMethod;
 use weir_tests::{
     agent::Agent,
-    deadline,
     outside::{Outside, Page},
     weir::{Answer, Client, Part, Place, Weir},
 };
@@ -27,7 +23,7 @@ async fn place_where(outside: &Outside, default: &str, more: &str) -> Place {
 }
 
 /// Advances the epoch.
-async fn open(weir: &Weir, epoch: u32) {
+pub(super) async fn open(weir: &Weir, epoch: u32) {
     if epoch > 0 {
         advance(&weir.client, epoch).await;
     }
@@ -54,7 +50,7 @@ pub(super) fn refused(status: u16, code: &str) -> (u16, String) {
 }
 
 /// All events of a kind.
-async fn events(admin: &Client, kind: &str) -> Vec<Value> {
+pub(super) async fn events(admin: &Client, kind: &str) -> Vec<Value> {
     let answer = admin.get(&format!("/api/events?kind={kind}&limit=1000")).await.expect(200);
     answer.json()["events"].as_array().expect("events").clone()
 }
@@ -155,106 +151,6 @@ async fn closed_port() -> u16 {
     listener.local_addr().expect("its address").port()
 }
 
-/// What is foreseen of a request.
-async fn foreseen(admin: &Client, url: &str, more: &str) -> Value {
-    admin.get(&format!("/api/web/check?url={url}{more}")).await.expect(200).json()
-}
-
-/// The gates that do not say `passes`, and what they say.
-fn others(foreseen: &Value) -> Vec<(String, String)> {
-    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-    let gates = foreseen["gates"].as_array().expect("gates").iter();
-    let said = gates.map(|gate| match text(&gate["error"]) {
-        none if none.is_empty() => (text(&gate["gate"]), text(&gate["outcome"])),
-        error => (text(&gate["gate"]), error),
-    });
-    said.filter(|(_, said)| said != "passes").collect()
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_would_become_of_a_request_is_foreseen_gate_by_gate_and_comes_true() {
-    let outside = Outside::start().await;
-    let place = place(&outside, "").await;
-    let weir = place.start(Part::Up).await;
-    let admin = &weir.client;
-    let agent = Agent::with_spark(admin, "ann", 100).await;
-    let poor = Agent::register(admin, "poor").await;
-    let (page, by) = (format!("{}/a", outside.url), format!("&agent={}", agent.id));
-    let are = |all: &[(&str, &str)]| -> Vec<(String, String)> {
-        all.iter().map(|(gate, said)| ((*gate).to_owned(), (*said).to_owned())).collect()
-    };
-
-    open(&weir, 3).await;
-    tick(admin, 1).await;
-    let said = foreseen(admin, &page, "").await;
-    assert_eq!((&said["passes"], &said["epoch"]), (&json!(true), &json!(3)), "{said}");
-    assert_eq!(said["gates"].as_array().map(Vec::len), Some(3), "no agent, no gates of its own");
-    assert_eq!((&said["cached"], &said["agent"]), (&Value::Null, &Value::Null));
-    let said = foreseen(admin, &page, &by).await;
-    let gates: Vec<&str> = said["gates"]
-        .as_array()
-        .expect("gates")
-        .iter()
-        .filter_map(|g| g["gate"].as_str())
-        .collect();
-    assert_eq!(gates, ["agent", "epoch", "pace", "quota", "host", "spark", "address"]);
-    assert_eq!((others(&said), &said["passes"]), (are(&[]), &json!(true)), "{said}");
-    assert_eq!(said["gates"][3]["detail"], format!("0 of 5 are used in cycle {}", said["cycle"]));
-
-    // The method, whoever cannot pay, whoever is not known, what an address is.
-    let post = foreseen(admin, &page, &format!("{by}&method=POST")).await;
-    assert_eq!(others(&post), are(&[("epoch", "ReadOnlyEpoch")]));
-    assert_eq!((&post["passes"], &post["gates"][1]["wire_code"]), (&json!(false), &json!(0x0700)));
-    let said = foreseen(admin, &page, &format!("&agent={}", poor.id)).await;
-    assert_eq!(others(&said), are(&[("spark", "PermissionDenied")]), "{said}");
-    let now = tick(admin, 1).await;
-    let answer = poor.get("poor", &page, now).await;
-    assert_eq!(code(&answer), refused(403, "portal_denied"));
-    assert_eq!(answer.json()["detail"], said["gates"][5]["detail"], "the same words");
-    let said = foreseen(admin, &page, &format!("&agent={}", "ab".repeat(32))).await;
-    assert_eq!(others(&said)[0], ("agent".to_owned(), "PermissionDenied".to_owned()));
-    let said = foreseen(admin, "https://docs.rs/", &by).await;
-    assert_eq!(others(&said), are(&[("address", "later")]));
-    let said = foreseen(admin, "http://10.0.0.1/", &by).await;
-    assert_eq!(others(&said), are(&[("address", "DomainBlocked")]), "{said}");
-    assert_eq!(outside.n_asked(), 0, "to foresee asks nobody");
-
-    // What was asked in this tick, what the cache has, what the quota has left.
-    let now = tick(admin, 1).await;
-    agent.get("first", &page, now).await.has(200);
-    let said = foreseen(admin, &page, &by).await;
-    assert_eq!(others(&said)[0], ("pace".to_owned(), "RateLimited".to_owned()), "{said}");
-    tick(admin, 1).await;
-    let said = foreseen(admin, &page, &by).await;
-    assert_eq!(others(&said), are(&[("spark", "unneeded"), ("address", "unneeded")]));
-    assert_eq!((&said["cached"], &said["keeps_code"]), (&json!(true), &json!(false)));
-    for n in 0..4 {
-        let now = tick(admin, 1).await;
-        let url = format!("{}/more/{n}", outside.url);
-        assert_eq!(foreseen(admin, &url, &by).await["passes"], true);
-        agent.get(&url, &url, now).await.has(200);
-    }
-    let now = tick(admin, 1).await;
-    let said = foreseen(admin, &format!("{}/b", outside.url), &by).await;
-    assert_eq!(others(&said), are(&[("quota", "QuotaExceeded")]), "{said}");
-    let answer = agent.get("sixth", &format!("{}/b", outside.url), now).await;
-    assert_eq!(code(&answer), refused(429, "portal_quota"));
-
-    // A token of an agent shows what is foreseen for that agent, and for nobody else.
-    let token = json!({"name": "ann reads", "scopes": ["web:read"], "agent": agent.id});
-    let issued = admin.post("/api/tokens", &token).await.expect(201).json();
-    let own = admin.with_token(issued["secret"].as_str());
-    assert_eq!(foreseen(&own, &page, "").await["agent"], json!(agent.id));
-    own.get(&format!("/api/web/check?url={page}&agent={}", poor.id)).await.has(403);
-
-    // Nor is it told how much is cached for all of them.
-    let all = admin.get("/api/web/cache").await.expect(200).json();
-    assert_eq!(all["n_pages"], all["pages"].as_array().expect("pages").len(), "{all}");
-    let seen = own.get("/api/web/cache").await.expect(200).json();
-    assert_eq!((&seen["n_pages"], &seen["n_bytes"]), (&json!(null), &json!(null)), "{seen}");
-    weir.stop().await;
-}
-
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn by_default_one_request_a_tick_is_let_through() {
     let outside = Outside::start().await;
@@ -275,187 +171,6 @@ async fn by_default_one_request_a_tick_is_let_through() {
     let again = answers.iter().position(|answer| answer.status == 429).expect("one of them");
     agent.get(&urls[again], &urls[again], now).await.has(200);
     assert_eq!(outside.n_asked(), 2);
-    weir.stop().await;
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_thousand_at_once_on_two_instances_and_a_kill_let_exactly_the_quota_through() {
-    let outside = Outside::start().await;
-    let place = place(&outside, ", requests_per_tick: 100000, at_once: 100, per_host: 100").await;
-    let one = place.start(Part::Up).await;
-    let two = place.start(Part::Api).await;
-    open(&one, 3).await;
-    let agent = Agent::with_spark(&one.client, "ann", 1_000).await;
-    let now = tick(&one.client, 1).await;
-    let gate = outside.hold();
-    let (first, second) = (agent.client.clone(), agent.client.at(&two.url));
-    let mut asking = tokio::task::JoinSet::new();
-    for n in 0..1_000 {
-        let client = if n % 2 == 0 { first.clone() } else { second.clone() };
-        let url = format!("{}/{n}", outside.url);
-        let request = agent.sign(agent.asks(&url, &url, now));
-        asking.spawn(async move {
-            let body = serde_json::to_value(request).expect("JSON");
-            client.send("POST", "/api/web/requests", &[], Some(&body)).await
-        });
-    }
-    deadline::until("five have left", async || match outside.n_asked() {
-        5 => Ok(()),
-        n => Err(n),
-    })
-    .await;
-    // One instance dies while its requests wait for the outside.
-    two.kill();
-    gate.add_permits(1_000);
-    let mut statuses = Vec::new();
-    while let Some(answer) = asking.join_next().await {
-        statuses.push(answer.expect("no panic").map_or(0, |answer| answer.status));
-    }
-    let admin = &one.client;
-    deadline::within(Duration::from_mins(1), "everything is settled", async || {
-        let account = agent.account(admin).await;
-        if account.1 == 0 { Ok(()) } else { Err(account) }
-    })
-    .await;
-    assert_eq!(outside.n_asked(), 5, "no more than the quota left");
-    let submitted = events(admin, "WebRequestSubmitted").await.len();
-    let completed = events(admin, "WebRequestCompleted").await.len();
-    let failed = events(admin, "WebRequestFailed").await.len();
-    assert_eq!((submitted, completed + failed), (5, 5), "{statuses:?}");
-    let n_through = statuses.iter().filter(|status| **status == 200).count();
-    assert!(n_through <= completed, "{n_through} of {completed}");
-    // 2 and a tax of 1 for an answer, 1 and a tax of 1 for what the kill cut off.
-    let paid = i64::try_from(completed * 3 + failed * 2).expect("a number");
-    assert_eq!(agent.account(admin).await, (1_000 - paid, 0));
-    assert_eq!(events(admin, "SparkTransferred").await.len(), 5, "each was charged once");
-    one.stop().await;
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_a_kill_cuts_off_is_settled_after_the_restart() {
-    let outside = Outside::start().await;
-    let place = place(&outside, ", timeout: 1s").await;
-    let weir = place.start(Part::Up).await;
-    open(&weir, 3).await;
-    let agent = Agent::with_spark(&weir.client, "ann", 100).await;
-    let now = tick(&weir.client, 1).await;
-    outside.hold();
-    let url = format!("{}/slow", outside.url);
-    let request = agent.sign(agent.asks("cut", &url, now));
-    let body = serde_json::to_value(&request).expect("JSON");
-    let client = agent.client.clone();
-    let sent = body.clone();
-    let asking =
-        tokio::spawn(
-            async move { client.send("POST", "/api/web/requests", &[], Some(&sent)).await },
-        );
-    deadline::until("it has left", async || match outside.n_asked() {
-        1 => Ok(()),
-        n => Err(n),
-    })
-    .await;
-    weir.kill();
-    assert!(asking.await.expect("no panic").is_err());
-    outside.release();
-    let weir = place.start(Part::Up).await;
-    deadline::within(Duration::from_mins(1), "it is settled", async || {
-        let account = agent.account(&weir.client).await;
-        if account == (98, 0) { Ok(()) } else { Err(account) }
-    })
-    .await;
-    assert_eq!(events(&weir.client, "WebRequestFailed").await.len(), 1);
-    // Asked again, it has the answer it has: nothing leaves, nothing is charged.
-    let agent = agent.at(&weir.url);
-    let answer = agent.client.post("/api/web/requests", &body).await;
-    assert_eq!(code(&answer), refused(502, "portal_failed"));
-    assert_eq!((outside.n_asked(), agent.account(&weir.client).await), (1, (98, 0)));
-    weir.stop().await;
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_request_that_comes_again_gets_its_first_answer() {
-    let outside = Outside::start().await;
-    let place = place(&outside, "").await;
-    let one = place.start(Part::Up).await;
-    let two = place.start(Part::Api).await;
-    open(&one, 3).await;
-    let agent = Agent::with_spark(&one.client, "ann", 100).await;
-    let now = tick(&one.client, 1).await;
-    let url = format!("{}/once", outside.url);
-    let gate = outside.hold();
-    let request = agent.asks("once", &url, now);
-    let elsewhere = agent.at(&two.url);
-    // At the same time, here and on another instance.
-    let asks = [&agent, &agent, &elsewhere, &elsewhere].map(|from| from.send(request.clone()));
-    let release = async {
-        deadline::until("it has left", async || match outside.n_asked() {
-            0 => Err(0),
-            n => Ok(n),
-        })
-        .await;
-        gate.add_permits(10);
-    };
-    let (answers, ()) = tokio::join!(futures_util::future::join_all(asks), release);
-    let answers: Vec<Value> = answers.into_iter().map(|answer| answer.expect(200).json()).collect();
-    assert!(answers.iter().all(|answer| *answer == answers[0]), "{answers:?}");
-    // And later.
-    assert_eq!(elsewhere.send(request.clone()).await.expect(200).json(), answers[0]);
-    assert_eq!((outside.n_asked(), agent.account(&one.client).await), (1, (97, 0)));
-    // Another request under the same id is a mistake.
-    let other = agent.asks("once", &format!("{}/other", outside.url), now);
-    assert_eq!(code(&agent.send(other).await), refused(422, "portal_invalid"));
-    // A refusal is an answer too.
-    let blocked = agent.asks("blocked", "https://github.com/", now + 1);
-    tick(&one.client, 1).await;
-    let first = agent.send(blocked.clone()).await;
-    assert_eq!(code(&first), refused(403, "portal_domain_blocked"));
-    let again = elsewhere.send(blocked).await;
-    assert_eq!((code(&again), &again.json()["detail"]), (code(&first), &first.json()["detail"]));
-    assert_eq!(events(&one.client, "WebRequestBlocked").await.len(), 1);
-    two.stop().await;
-    one.stop().await;
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn two_hundred_who_want_the_same_wait_for_one_fetch() {
-    let outside = Outside::start().await;
-    let place = place(&outside, ", requests_per_tick: 1000, timeout: 2m").await;
-    let weir = place.start(Part::Up).await;
-    open(&weir, 3).await;
-    let admin = &weir.client;
-    let mut agents = Vec::new();
-    for n in 0..40 {
-        agents.push(Agent::with_spark(admin, &format!("agent {n}"), 100).await);
-    }
-    let now = tick(admin, 1).await;
-    let gate = outside.hold();
-    let url = format!("{}/popular", outside.url);
-    let seeds: Vec<String> = (0..5).map(|n| format!("ask {n}")).collect();
-    let asks = agents.iter().flat_map(|agent| {
-        let url = url.clone();
-        seeds.iter().map(move |seed| {
-            let url = url.clone();
-            async move { agent.get(seed, &url, now).await }
-        })
-    });
-    let release = async {
-        deadline::until("all are admitted", async || {
-            let n = events(admin, "WebRequestSubmitted").await.len();
-            if n == 200 { Ok(()) } else { Err(n) }
-        })
-        .await;
-        gate.add_permits(1_000);
-    };
-    let (answers, ()) = tokio::join!(futures_util::future::join_all(asks), release);
-    let answers: Vec<Value> = answers.into_iter().map(|answer| answer.expect(200).json()).collect();
-    assert_eq!(outside.n_asked(), 1, "one fetch for all");
-    let cached = answers.iter().filter(|answer| answer["cached"] == true).count();
-    assert_eq!(cached, 199, "who waited pays for a hit");
-    let mut paid = 0;
-    for agent in &agents {
-        paid += 100 - agent.account(admin).await.0;
-    }
-    assert_eq!(paid, 3);
     weir.stop().await;
 }
 
