@@ -1,4 +1,6 @@
-//! Settling what nobody will settle any more: a process was killed between the admission of a request
+//! The end of a request that was admitted, on record: settled once, with its charge.
+//!
+//! Also of what nobody will settle any more: a process was killed between the admission of a request
 //! and its end. Whether it had left is not known, so it counts as failed (ruling A17).
 
 use std::time::Duration;
@@ -11,7 +13,7 @@ use weir_aggregates::{
 use weir_events::{
     mint::stream as account_stream,
     timestamp::Timestamp,
-    web::{agent_stream, request::PortalError, transfer},
+    web::{Event, WebCacheStored, agent_stream, cache_stream, request::PortalError, transfer},
 };
 use weir_projections::web::request_log::{self, Unsettled};
 
@@ -32,6 +34,23 @@ const GRACE: Duration = Duration::from_secs(5);
 const EVERY: Duration = Duration::from_secs(5);
 /// How many are settled at once.
 const AT_ONCE: usize = 500;
+
+/// How a request that was admitted ends.
+pub(super) struct Settlement<'a> {
+    /// Which one.
+    pub(super) of: Unsettled,
+    /// BLAKE3 of what was signed; zeros where that is not known any more.
+    pub(super) request_hash: [u8; 32],
+    /// What became of it.
+    pub(super) command: &'a Command,
+    /// What it costs, and the tax on that.
+    pub(super) spark: u64,
+    pub(super) tax: Tax,
+    /// What is cached of it.
+    pub(super) stored: Option<&'a WebCacheStored>,
+    /// In whose name.
+    pub(super) caller: &'a Caller,
+}
 
 /// Begins to settle what is left over, for as long as the process runs. Several processes may do so:
 /// whoever is later finds nothing to do.
@@ -85,58 +104,74 @@ impl Portal {
         Ok(n_settled)
     }
 
+    /// Settles one as failed, as if it had left; answers whether nobody else has settled it meanwhile.
     async fn give_up(&self, left: Unsettled) -> Result<bool, PortalError> {
-        match self.settle_as_failed(left, self.parts().settings.tax).await? {
-            Paired::Done(..) => Ok(true),
-            // It was settled meanwhile.
-            Paired::FirstRefused(Refusal::NotUnderWay(_)) | Paired::Before(_) => Ok(false),
-            Paired::FirstRefused(refusal) => Err(internal(refusal)),
-            // The tax was raised since: so much was not set aside.
-            Paired::SecondRefused(mint::Refusal::Beyond { .. }) => {
-                let untaxed = self.settle_as_failed(left, Tax { percent: 0 }).await?;
-                match untaxed {
-                    Paired::SecondRefused(refusal) => Err(internal(refusal)),
-                    said => Ok(matches!(said, Paired::Done(..))),
-                }
-            }
-            Paired::SecondRefused(refusal) => Err(internal(refusal)),
-        }
-    }
-
-    async fn settle_as_failed(
-        &self,
-        left: Unsettled,
-        tax: Tax,
-    ) -> Result<Paired<Gateway, Account>, PortalError> {
-        let Unsettled { agent, request, cycle } = left;
-        let stream = agent_stream(&agent, cycle).map_err(internal)?;
-        let account = account_stream(&agent.to_string()).map_err(internal)?;
         let words = "the gateway stopped before it was answered";
         let failure = Failure {
-            request,
+            request: left.request,
             error: PortalError::FetchFailed(words.to_owned()),
             left: true,
             hosts: Vec::new(),
             redirects: Vec::new(),
         };
+        let (spark, caller) = (failure.cost().spark, Caller::processor("web"));
+        let fail = async |tax: Tax| {
+            let settlement = Settlement {
+                of: left,
+                request_hash: [0; 32],
+                command: &Command::Fail(Box::new(failure.clone()), tax),
+                spark,
+                tax,
+                stored: None,
+                caller: &caller,
+            };
+            self.settle(settlement).await
+        };
+        let mut said = fail(self.parts().settings.tax).await?;
+        if matches!(said, Paired::SecondRefused(mint::Refusal::Beyond { .. })) {
+            // The tax was raised since: so much was not set aside.
+            said = fail(Tax { percent: 0 }).await?;
+        }
+        Ok(settled(said)?.is_some())
+    }
+
+    /// Puts the end of a request on record, with its charge and what is cached of it, in one append.
+    pub(super) async fn settle(
+        &self,
+        settlement: Settlement<'_>,
+    ) -> Result<Paired<Gateway, Account>, PortalError> {
+        let Settlement { of, request_hash, command, spark, tax, stored, caller } = settlement;
+        let Unsettled { agent, request, cycle } = of;
+        let stream = agent_stream(&agent, cycle).map_err(internal)?;
+        let account = account_stream(&agent.to_string()).map_err(internal)?;
+        let stored = stored.map(|it| cache_stream(&it.key).map(|at| (at, [it.clone().into()])));
+        let stored = stored.transpose().map_err(internal)?;
         let pay = mint::Command::Settle {
             account: agent.to_string(),
             transfer: transfer(&request).to_string(),
-            amount: failure.cost().spark,
+            amount: spark,
             tax,
         };
-        let command = Command::Fail(Box::new(failure), tax);
         let pair = Pair::<Gateway, Account> {
-            first: (&stream, &command),
+            first: (&stream, command),
             second: Some((&account, &pay)),
-            facts: None,
+            facts: stored.as_ref().map(|(at, facts)| (at, facts.as_slice())),
             once: Some(Once {
                 key: settlement_key(&agent, &request),
-                request_hash: [0; 32],
+                request_hash,
                 answer: &Recorded::of_settlement,
             }),
         };
-        let caller = Caller::processor("web");
-        self.parts().door.execute_pair(&pair, &caller).await.map_err(of_door)
+        self.parts().door.execute_pair(&pair, caller).await.map_err(of_door)
+    }
+}
+
+/// What a settlement says; nothing, where the request was settled before.
+pub(super) fn settled(said: Paired<Gateway, Account>) -> Result<Option<Vec<Event>>, PortalError> {
+    match said {
+        Paired::Done(events, _) => Ok(Some(events)),
+        Paired::FirstRefused(Refusal::NotUnderWay(_)) | Paired::Before(_) => Ok(None),
+        Paired::FirstRefused(refusal) => Err(internal(refusal)),
+        Paired::SecondRefused(refusal) => Err(internal(refusal)),
     }
 }

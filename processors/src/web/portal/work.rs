@@ -4,28 +4,22 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use tokio::time::Instant;
-use weir_aggregates::{
-    mint::{self, Account},
-    web::gateway::{Answer, BackOff, Command, Failure, Gateway, Given, Refusal},
+use weir_aggregates::web::gateway::{Answer, BackOff, Command, Failure, Given};
+use weir_events::web::{
+    Asked, Event, WebCacheStored, WebRedirect, WebRequestCompleted, WebRequestSubmitted,
+    request::PortalError,
 };
-use weir_events::{
-    mint::stream as account_stream,
-    web::{
-        Asked, Event, WebCacheStored, WebRedirect, WebRequestCompleted, WebRequestSubmitted,
-        agent_stream, cache_stream, request::PortalError, transfer,
-    },
-};
+use weir_projections::web::request_log::Unsettled;
 
 use super::{
     Portal,
     admit::{Submission, given},
-    gateway::{internal, of_door},
+    gateway::of_door,
     outside::{Page, Trouble},
-    record::{Recorded, settlement_key},
     rendering::{Made, Rendering},
+    settle::{Settlement, settled},
 };
 use crate::{
-    door::{Once, Pair, Paired},
     outbound::web::{ask::Terms, places::Seat},
     web::pages::{Cached, CycleTime},
 };
@@ -116,7 +110,7 @@ impl Portal {
         };
         let cost = answer.cost(submitted);
         let command = Command::Complete(Box::new(answer), self.parts().settings.tax);
-        let done = self.settle(submission, &command, cost.spark, &[]).await?;
+        let done = self.end(submission, &command, cost.spark, None).await?;
         done.map(|done| (Arc::new(done), cached.body.clone())).ok_or_else(settled_otherwise)
     }
 
@@ -176,9 +170,8 @@ impl Portal {
             ttl: policy.ttl,
             redirected: page.redirected.clone(),
         });
-        let facts: Vec<Event> = stored.clone().map(Event::from).into_iter().collect();
         let command = Command::Complete(Box::new(answer), self.parts().settings.tax);
-        let done = self.settle(submission, &command, cost.spark, &facts).await;
+        let done = self.end(submission, &command, cost.spark, stored.as_ref()).await;
         pages.keep_again(&bytes, n_outages).await;
         match (&stored, &done) {
             (Some(stored), Ok(_)) => pages.remember(stored, bytes.clone()),
@@ -191,52 +184,34 @@ impl Portal {
     async fn failed(&self, submission: &Submission, failure: Failure) -> Ended {
         let (error, cost) = (failure.error.clone(), failure.cost());
         let command = Command::Fail(Box::new(failure), self.parts().settings.tax);
-        self.settle(submission, &command, cost.spark, &[]).await?;
+        self.end(submission, &command, cost.spark, None).await?;
         Err(error)
     }
 
-    /// The end of a request, its charge and what is cached of it, in one append.
-    async fn settle(
+    /// Puts the end of a request on record; answers what it says, where it was answered.
+    async fn end(
         &self,
         submission: &Submission,
         command: &Command,
         spark: u64,
-        facts: &[Event],
+        stored: Option<&WebCacheStored>,
     ) -> Result<Option<WebRequestCompleted>, PortalError> {
         let Asked { request, agent, cycle, .. } = submission.asked;
-        let stream = agent_stream(&agent, cycle).map_err(internal)?;
-        let account = account_stream(&agent.to_string()).map_err(internal)?;
-        let cached = cache_stream(&submission.key).map_err(internal)?;
-        let pay = mint::Command::Settle {
-            account: agent.to_string(),
-            transfer: transfer(&request).to_string(),
-            amount: spark,
-            tax: self.parts().settings.tax,
-        };
-        let once = Once::<Gateway> {
-            key: settlement_key(&agent, &request),
+        let settlement = Settlement {
+            of: Unsettled { agent, request, cycle },
             request_hash: submission.request_hash,
-            answer: &Recorded::of_settlement,
+            command,
+            spark,
+            tax: self.parts().settings.tax,
+            stored,
+            caller: &submission.caller,
         };
-        let pair = Pair::<Gateway, Account> {
-            first: (&stream, command),
-            second: Some((&account, &pay)),
-            facts: (!facts.is_empty()).then_some((&cached, facts)),
-            once: Some(once),
-        };
-        let said = self.parts().door.execute_pair(&pair, &submission.caller).await;
-        match said.map_err(of_door)? {
-            Paired::Done(events, _) => Ok(events.into_iter().find_map(|event| match event {
-                Event::WebRequestCompleted(done) => Some(done),
-                _ => None,
-            })),
-            // It was given up meanwhile, and settled as that.
-            Paired::FirstRefused(Refusal::NotUnderWay(_)) | Paired::Before(_) => {
-                Err(settled_otherwise())
-            }
-            Paired::FirstRefused(refusal) => Err(internal(refusal)),
-            Paired::SecondRefused(refusal) => Err(internal(refusal)),
-        }
+        // Or it was given up meanwhile, and settled as that.
+        let events = settled(self.settle(settlement).await?)?.ok_or_else(settled_otherwise)?;
+        Ok(events.into_iter().find_map(|event| match event {
+            Event::WebRequestCompleted(done) => Some(done),
+            _ => None,
+        }))
     }
 }
 
