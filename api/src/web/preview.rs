@@ -70,7 +70,7 @@ struct PagePreview {
     title: Option<String>,
     /// What an agent would get.
     content: String,
-    /// Whether some of it is missing because it was too long.
+    /// Whether some of it is missing because it, or the page, was too long.
     truncated: bool,
     /// The share of code among what readers saw before, from 0 to 1.
     density: f64,

@@ -60,7 +60,9 @@ pub fn routes() -> OpenApiRouter<ApiState> {
     ),
     responses(
         (status = 200, description = "A PortalResponse: `request_id`, `status`, `content`, \
-            `content_type`, `filtered`, `cached`, `cost`", body = Object),
+            `content_type`, `filtered`, `cached`, `cost`. In the format `structured` the content is JSON: \
+            `title`, `blocks`, `links`, and `truncated`, which is true where it is not all of the page",
+            body = Object),
         (status = 403, description = "The epoch, a rule or the balance forbids it"),
         (status = 422, description = "It has not the shape of a request, or its signature is not right"),
         (status = 429, description = "Too often, or the quota of the cycle is used up"),

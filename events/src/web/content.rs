@@ -9,7 +9,7 @@ pub enum ContentFormat {
     /// The filtered document in its own type.
     #[default]
     Raw,
-    /// Title, headings, paragraphs, lists, tables and links, as JSON.
+    /// Title, headings, paragraphs, lists, tables and links, as JSON, which says whether that is all.
     Structured,
     /// A short extract in plain text.
     Summary,

@@ -73,8 +73,15 @@ pub struct Filtered {
     pub title: Option<String>,
     /// What was done.
     pub report: FilterReport,
-    /// Whether some of it is missing because it was too long.
+    /// Whether some of it is missing because it was too long, or did not come.
     pub truncated: bool,
+}
+
+/// How much of a page a body is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Extent {
+    Whole,
+    Beginning,
 }
 
 /// A page without its code, and what an operator who tries it wants to see beside it.
@@ -109,8 +116,28 @@ pub fn filter(
     wanted: &ContentFilter,
     caps: Caps,
 ) -> Result<Filtered, Unfit> {
+    reported(body, Extent::Whole, declared, wanted, caps)
+}
+
+/// The same of a body that is only the beginning of one: what is made of it says so.
+pub fn filter_beginning(
+    body: &[u8],
+    declared: Option<&str>,
+    wanted: &ContentFilter,
+    caps: Caps,
+) -> Result<Filtered, Unfit> {
+    reported(body, Extent::Beginning, declared, wanted, caps)
+}
+
+fn reported(
+    body: &[u8],
+    extent: Extent,
+    declared: Option<&str>,
+    wanted: &ContentFilter,
+    caps: Caps,
+) -> Result<Filtered, Unfit> {
     let mut tally = Tally::default();
-    let filtered = tallied(body, declared, wanted, caps, &mut tally)?;
+    let filtered = tallied((body, extent), declared, wanted, caps, &mut tally)?;
     Ok(Filtered { report: tally.report(filtered.truncated), ..filtered })
 }
 
@@ -122,7 +149,7 @@ pub fn inspect(
     caps: Caps,
 ) -> Result<Inspected, Unfit> {
     let mut tally = Tally::keeping();
-    let filtered = tallied(body, declared, wanted, caps, &mut tally)?;
+    let filtered = tallied((body, Extent::Whole), declared, wanted, caps, &mut tally)?;
     let (density, removals) = (tally.density(), tally.removals());
     let filtered = Filtered { report: tally.report(filtered.truncated), ..filtered };
     Ok(Inspected { filtered, density, removals })
@@ -130,7 +157,7 @@ pub fn inspect(
 
 /// Filters, and leaves what it counted to be reported.
 fn tallied(
-    body: &[u8],
+    (body, mut extent): (&[u8], Extent),
     declared: Option<&str>,
     wanted: &ContentFilter,
     caps: Caps,
@@ -145,8 +172,11 @@ fn tallied(
     if let Some(what) = kind::binary(body) {
         return Err(Unfit::Type { what: what.into() });
     }
-    let text = charset::decode(body, &declared, tally);
-    let text = charset::capped(&text, caps.max_input_bytes, tally);
+    let decoded = charset::decode(body, &declared, tally);
+    let text = charset::capped(&decoded, caps.max_input_bytes, tally);
+    if text.len() < decoded.len() {
+        extent = Extent::Beginning;
+    }
     let mut kind = kind::of(text, &declared)?;
     let mut text = Cow::Borrowed(text);
     if kind == Kind::Plain
@@ -160,7 +190,7 @@ fn tallied(
     let written = if text.chars().all(unseen) {
         Written::default()
     } else {
-        filter_text(&text, kind, wanted, max_size, tally)
+        filter_text((&text, extent), kind, wanted, max_size, tally)
     };
     let content_type = match (kind, wanted.format) {
         (_, ContentFormat::Structured) => "application/json; charset=utf-8",
@@ -168,26 +198,27 @@ fn tallied(
         (kind, ContentFormat::Raw) => kind.content_type(),
     };
     let Written { content, title, truncated, .. } = written;
+    let truncated = truncated || extent == Extent::Beginning;
     Ok(Filtered { content, content_type, title, report: FilterReport::default(), truncated })
 }
 
 /// Filters until filtering again changes nothing: half a line may look like code, and so may two that
 /// stand in one heading or cell of Markdown.
 fn filter_text(
-    text: &str,
+    (text, extent): (&str, Extent),
     kind: Kind,
     wanted: &ContentFilter,
     max_size: usize,
     tally: &mut Tally,
 ) -> Written {
     const MAX_ROUNDS: usize = 4;
-    let mut written = pass(text, kind, wanted, max_size, tally);
+    let mut written = pass((text, extent), kind, wanted, max_size, tally);
     if wanted.format != ContentFormat::Raw || written.settled {
         return written;
     }
     let content = &mut written.content;
     for _ in 0..MAX_ROUNDS {
-        let again = pass(content, kind, wanted, max_size, &mut Tally::default()).content;
+        let again = pass((content, extent), kind, wanted, max_size, &mut Tally::default()).content;
         if again == *content {
             break;
         }
@@ -210,7 +241,7 @@ struct Written {
 }
 
 fn pass(
-    text: &str,
+    (text, extent): (&str, Extent),
     kind: Kind,
     wanted: &ContentFilter,
     max_size: usize,
@@ -241,7 +272,7 @@ fn pass(
     let title = title::of(&document, kind, wanted);
     let (content, truncated, settled) = match (wanted.format, kind) {
         (ContentFormat::Structured, _) => {
-            let (content, truncated) = render::structured::write(&document, max_size);
+            let (content, truncated) = render::structured::write(&document, extent, max_size);
             (content, truncated, true)
         }
         (ContentFormat::Summary, _) => {

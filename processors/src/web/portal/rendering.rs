@@ -19,7 +19,7 @@ use weir_events::web::{
 };
 
 use super::{Portal, admit::Submission, gateway::internal, outside::Page};
-use crate::web::filter::{Filtered, essence, filter};
+use crate::web::filter::{Filtered, essence, filter, filter_beginning};
 
 /// A page without its code.
 #[derive(Debug, Clone)]
@@ -91,12 +91,8 @@ impl Portal {
         }
         let Filtered { content, content_type, mut report, title, .. } =
             self.filter(submission.filter, page).await?;
-        let cut = page.truncated.then_some("truncated");
-        let broken = page.broken.then_some("the answer broke off: this is not all of it");
-        for warning in cut.into_iter().chain(broken) {
-            if !report.warnings.iter().any(|told| told == warning) {
-                report.warnings.push(warning.to_owned());
-            }
+        if page.broken {
+            report.warnings.push("the answer broke off: this is not all of it".to_owned());
         }
         let (content, content_type) = (Bytes::from(content), content_type.to_owned());
         Ok(Rendering { content, content_type, filtered: report, title })
@@ -113,6 +109,7 @@ impl Portal {
         let caps = self.parts().settings.caps;
         let filtered = tokio::task::spawn_blocking(move || {
             let _permit = permit;
+            let filter = if page.truncated { filter_beginning } else { filter };
             filter(&page.body, page.content_type.as_deref(), &wanted, caps)
         });
         let filtered = filtered.await.map_err(internal)?;

@@ -4,7 +4,10 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use weir_events::web::request::HttpMethod;
+use weir_events::web::{
+    content::{ContentFilter, ContentFormat},
+    request::HttpMethod,
+};
 use weir_tests::{
     agent::Agent,
     deadline,
@@ -220,6 +223,38 @@ async fn a_page_that_breaks_off_says_so_and_is_kept_for_nobody() {
     road.outside.put("/half", Page::html("<p>This is the whole of it.</p>"));
     let second = ann.get("second", &url, now).await.expect(200).json();
     assert_eq!((&second["cached"], &second["filtered"]["warnings"]), (&json!(false), &json!([])));
+    road.weir.stop().await;
+}
+
+/// The structure once said that it was all of the page.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_page_that_is_too_long_says_so_in_every_format() {
+    let road = Road::start(", max_page: 64KiB").await;
+    let ann = road.agent("ann").await;
+    let prose = "<p>A weir regulates the flow of a river.</p>".repeat(4_000);
+    let page = Page::html(&format!("<title>Weirs</title>{prose}"));
+    road.outside.put("/long", page.with("cache-control", "max-age=1000"));
+    road.outside.put("/short", Page::html("<p>A weir regulates the flow of a river.</p>"));
+    let now = road.tick(1).await;
+    let ask = async |path: &str, format: ContentFormat, turn: &str| {
+        let seed = format!("{path} {format:?} {turn}");
+        let mut asks = ann.asks(&seed, &road.at(path), now);
+        asks.filter = ContentFilter { format, max_size: 1_000_000, ..asks.filter };
+        let page = ann.send(asks).await.expect(200).json();
+        let text = page["content"].as_str().expect("text").to_owned();
+        let said = serde_json::from_str(&text).unwrap_or(Value::Null);
+        (page["filtered"]["warnings"].clone(), said["truncated"].clone(), page["cached"].clone())
+    };
+    for format in ContentFormat::ALL {
+        let structured = format == ContentFormat::Structured;
+        let says = |truncated| if structured { json!(truncated) } else { Value::Null };
+        for (turn, cached) in [("first", false), ("again", true)] {
+            let long = ask("/long", format, turn).await;
+            assert_eq!(long, (json!(["truncated"]), says(true), json!(cached)), "{format:?}");
+        }
+        let short = ask("/short", format, "first").await;
+        assert_eq!((short.0, short.1), (json!([]), says(false)), "{format:?}");
+    }
     road.weir.stop().await;
 }
 

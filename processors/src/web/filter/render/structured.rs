@@ -1,12 +1,15 @@
 //! A document as JSON: what it says, in order, without any markup.
 //!
-//! `{"title", "truncated", "blocks": […], "links": […]}`; a block is a `heading` with its `level`, a
+//! `{"title", "blocks": […], "links": […], "truncated"}`; a block is a `heading` with its `level`, a
 //! `paragraph`, a list `item` with its `depth`, a `quote`, a `term`, a `definition`, or a `table`
-//! with its `rows`.
+//! with its `rows`. What is `truncated` is not all of the page: it was too long, or did not come.
 
 use serde::Serialize;
 
-use crate::web::filter::document::{Block, Container, Document, Inline, Leaf, LeafKind, Piece};
+use crate::web::filter::{
+    Extent,
+    document::{Block, Container, Document, Inline, Leaf, LeafKind, Piece},
+};
 
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", rename_all = "lowercase")]
@@ -27,8 +30,12 @@ struct LinkView<'a> {
     address: &'a str,
 }
 
-/// Writes as many whole blocks as fit, then as many links.
-pub(in crate::web::filter) fn write(document: &Document, max_size: usize) -> (String, bool) {
+/// Writes as many whole blocks as fit, then as many links; says whether something did not.
+pub(in crate::web::filter) fn write(
+    document: &Document,
+    extent: Extent,
+    max_size: usize,
+) -> (String, bool) {
     const BETWEEN: &str = "],\"links\":[";
     const END: &str = "],\"truncated\":false}";
     let title = serde_json::to_string(&document.title).unwrap_or_else(|_| "\"\"".to_owned());
@@ -44,7 +51,8 @@ pub(in crate::web::filter) fn write(document: &Document, max_size: usize) -> (St
     let links = links(document);
     truncated |= truncated || !list(&mut out, &mut room, links.iter().map(serde_json::to_string));
     out.push_str("],\"truncated\":");
-    out.push_str(if truncated { "true}" } else { "false}" });
+    let is_part = truncated || extent == Extent::Beginning;
+    out.push_str(if is_part { "true}" } else { "false}" });
     (out, truncated)
 }
 

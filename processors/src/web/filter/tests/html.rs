@@ -78,6 +78,35 @@ fn code_is_removed_before_the_page_is_cut() {
     }
 }
 
+/// The JSON once said that it was all of the page, and only a warning beside it that it was not.
+#[test]
+fn the_beginning_of_a_page_says_so_in_every_format() {
+    let page = format!("<title>Weirs</title>{}", "<p>Some words of prose that stay. ".repeat(40));
+    let read = |format, caps, filter: fn(&[u8], Option<&str>, &ContentFilter, Caps) -> _| {
+        let filtered: Result<Filtered, Unfit> =
+            filter(page.as_bytes(), Some("text/html"), &in_format(format), caps);
+        filtered.unwrap()
+    };
+    let less = Caps { max_input_bytes: 400, ..Caps::default() };
+    for format in ContentFormat::ALL {
+        let whole = read(format, Caps::default(), filter);
+        assert_eq!(whole.report.warnings.len(), usize::from(whole.truncated), "{format:?}");
+        let beginning = read(format, Caps::default(), filter_beginning);
+        let too_long = read(format, less, filter);
+        for part in [&beginning, &too_long] {
+            assert!(part.truncated, "{format:?}");
+            assert_eq!(part.report.warnings.last().map(String::as_str), Some("truncated"));
+        }
+        if format == ContentFormat::Structured {
+            for (filtered, said) in [(whole, false), (beginning, true), (too_long, true)] {
+                let content: serde_json::Value = serde_json::from_str(&filtered.content).unwrap();
+                assert_eq!(content["truncated"], said, "{content}");
+                assert!(filtered.content.contains("words of prose"));
+            }
+        }
+    }
+}
+
 #[test]
 fn a_cut_is_between_characters_and_elements() {
     let page = "<ul><li>ééééé ééééé<li>日本語日本語日本語</ul>";
