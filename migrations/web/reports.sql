@@ -13,8 +13,10 @@ CREATE TABLE cycle_totals (
     spark bigint NOT NULL,
     tax bigint NOT NULL,
     ended boolean NOT NULL,
-    -- Of those that have ended: the event that ended it, and the hash of the portal's state there.
+    -- Of those that have ended: the event that ended it, when that was recorded, and the hash of the
+    -- portal's state there.
     ended_at bigint,
+    end_recorded_at timestamptz,
     state_hash bytea CHECK (octet_length(state_hash) = 32),
     -- Whether it has a report.
     reported boolean NOT NULL DEFAULT false
@@ -51,13 +53,16 @@ CREATE TABLE open_requests (
     agent text COLLATE "C" NOT NULL,
     PRIMARY KEY (id, agent)
 );
--- Refused for their pace, and in which cycle: each may come again, and is counted once.
+-- Refused for their pace, and in which cycle: each may come again, and is counted once. Those of a cycle
+-- are forgotten when another one ends, seven days after it: no signature counts for longer, and by then
+-- the gateway does not know any id again, so that one that comes is another request.
 CREATE TABLE early_requests (
     id bytea NOT NULL,
     agent text COLLATE "C" NOT NULL,
     cycle bigint NOT NULL,
     PRIMARY KEY (id, agent)
 );
+CREATE INDEX early_requests_by_cycle ON early_requests (cycle);
 -- SHA-256 of what is known of the requests that changed since a cycle ended last.
 CREATE TABLE request_digests (
     id bytea NOT NULL,

@@ -31,6 +31,10 @@ pub use self::rows::{
 use super::VIEWS;
 use crate::engine::{ApplyFault, Kinds, Projection};
 
+/// For how many days after its cycle's end it is known that a request was too early. It is as long as the
+/// gateway knows an id again, and no signature counts for longer.
+pub const EARLY_DAYS: i32 = 7;
+
 /// The read model `portal.reports`, with the counters behind it.
 #[derive(Debug)]
 pub struct Reports;
@@ -101,7 +105,7 @@ impl Projection for Reports {
             for event in batch {
                 if let Some(started) = started(event)? {
                     count(&mut part, tx).await?;
-                    closing::end(&started, event.position, tx).await?;
+                    closing::end(&started, event, tx).await?;
                     ended = None;
                 }
                 match web_event(event)? {

@@ -4,11 +4,13 @@
 //! makes another one of it, the next revision.
 
 use sqlx::{PgConnection, Row};
-use weir_events::{nexus::CycleStarted, position::Position, web::PortalReportPublished};
+use weir_events::{
+    envelope::Recorded, nexus::CycleStarted, position::Position, web::PortalReportPublished,
+};
 
 use super::{
     super::{number, unsigned},
-    digest,
+    EARLY_DAYS, digest,
 };
 use crate::engine::ApplyFault;
 
@@ -24,7 +26,8 @@ const UNREPORTED: &str = "
     SELECT cycle, ended FROM cycle_totals WHERE NOT reported AND cycle < $1 ORDER BY cycle";
 
 const END: &str = "
-    UPDATE cycle_totals SET ended = true, ended_at = $2, state_hash = $3 WHERE cycle = $1";
+    UPDATE cycle_totals SET ended = true, ended_at = $2, end_recorded_at = $3, state_hash = $4
+    WHERE cycle = $1";
 
 const BEFORE: &str = "
     SELECT state_hash FROM cycle_totals WHERE ended ORDER BY ended_at DESC, cycle DESC LIMIT 1";
@@ -80,10 +83,16 @@ pub(super) async fn last(tx: &mut PgConnection) -> Result<Option<u64>, ApplyFaul
     Ok(cycle.map(i64::unsigned_abs))
 }
 
-/// Ends all cycles before one that began, and reports those that nothing more is waited for of.
+/// By the time of the events, which a replay finds as it was.
+const FORGET_EARLY: &str = "
+    DELETE FROM early_requests WHERE cycle <= (
+        SELECT max(cycle) FROM cycle_totals WHERE ended AND end_recorded_at <= $1)";
+
+/// Ends all cycles before one that began, reports those that nothing more is waited for of, and forgets
+/// which requests were too early in those that are long over.
 pub(super) async fn end(
     started: &CycleStarted,
-    position: Position,
+    event: &Recorded,
     tx: &mut PgConnection,
 ) -> Result<(), ApplyFault> {
     if let Some(before) = started.after.filter(|before| *before < started.cycle) {
@@ -96,13 +105,16 @@ pub(super) async fn end(
             let hash = state_hash(cycle, tx).await?;
             sqlx::query(END)
                 .bind(number(cycle))
-                .bind(position.0)
+                .bind(event.position.0)
+                .bind(event.recorded_at.datetime())
                 .bind(hash.as_slice())
                 .execute(&mut *tx)
                 .await?;
         }
         report(cycle, had_ended, tx).await?;
     }
+    let over = event.recorded_at.plus_seconds(-i64::from(EARLY_DAYS) * 24 * 3_600);
+    sqlx::query(FORGET_EARLY).bind(over.datetime()).execute(tx).await?;
     Ok(())
 }
 

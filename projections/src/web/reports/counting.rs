@@ -1,6 +1,6 @@
 //! What a batch of events adds to the counters. A request that was refused for its pace may come again:
-//! it counts once, as what it came to last, in the cycle of that. A report that was made before still
-//! says that it was refused.
+//! it counts once, as what it came to last, in the cycle of that, unless it comes so late that the
+//! gateway does not know its id again. A report that was made before still says that it was refused.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -204,6 +204,46 @@ async fn a_request_that_was_too_early_and_came_again_ends_as_it_ended_at_last() 
     stage.rest().await;
 }
 
+/// They were once kept for good.
+#[tokio::test]
+async fn who_was_too_early_is_forgotten_when_he_cannot_come_again() {
+    const DAY: i64 = 24 * 3_600;
+    let mut stage = Stage::new().await;
+    let start = facts("facts", &[Event::from(too_early(&asked(1, agent(1), 0)))]).recorded_at;
+    let begin = async |cycle: u64, seconds: i64| {
+        let event = nexus::Event::from(begun(cycle, Some(cycle - 1)));
+        let mut begins = facts("facts", &[event]);
+        begins.recorded_at = start.plus_seconds(seconds);
+        match stage.log.log.append(begins).await.expect("append") {
+            Outcome::Appended(at) => stage.reached(at.last).await,
+            other => panic!("{other:?}"),
+        }
+    };
+    let early = "SELECT cycle FROM portal.early_requests ORDER BY cycle, id";
+    let of = |n, cycle| Event::from(too_early(&asked(n, agent(1), cycle)));
+    stage.web(&[of(1, 0), of(2, 0)]).await;
+    begin(1, DAY).await;
+    stage.web(&[of(3, 1)]).await;
+    begin(2, 2 * DAY).await;
+    // Judged in the first cycle, and on record behind its end.
+    stage.web(&[of(4, 2), of(5, 0)]).await;
+    begin(3, 8 * DAY - 1).await;
+    assert_eq!(stage.numbers(early).await, [0, 0, 0, 1, 2], "not a moment too soon");
+    // The first cycle has ended seven days ago.
+    begin(4, 8 * DAY).await;
+    assert_eq!(stage.numbers(early).await, [1, 2]);
+    // Who comes in time is not counted twice, who comes after that is another one.
+    stage.web(&[shown(&asked(3, agent(1), 4), hash(1)).into()]).await;
+    stage.web(&[shown(&asked(1, agent(1), 4), hash(1)).into()]).await;
+    let counted = "SELECT n_requests FROM portal.cycle_totals ORDER BY cycle";
+    assert_eq!(stage.numbers(counted).await, [3, 0, 1, 0, 2]);
+    begin(5, 30 * DAY).await;
+    assert_eq!(stage.numbers(early).await, [0; 0]);
+    let checked = stage.asking.check("reports", |_| ()).await.expect("a report");
+    assert!(checked.equal(), "{checked:#?}");
+    stage.rest().await;
+}
+
 #[tokio::test]
 async fn addresses_of_any_length_are_kept() {
     let mut stage = Stage::new().await;

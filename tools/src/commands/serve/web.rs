@@ -23,6 +23,7 @@ use weir_processors::web::portal::{self, Portal, PortalParts, PortalSettings};
 use weir_processors::web::rules::{Rules, RulesSettings};
 use weir_processors::web::signature::Agents;
 use weir_projections::engine::Engine;
+use weir_projections::web::reports::EARLY_DAYS;
 
 use crate::config::Config;
 use crate::config::web::DefaultAction;
@@ -85,6 +86,9 @@ pub(super) async fn start(
     portal::start_settling(&portal);
     Ok(portal)
 }
+
+/// Who is too early may come again, and is counted once as long as his signature can count.
+const _: () = assert!(KEEP_COMMANDS_DAYS <= EARLY_DAYS);
 
 /// For how many ticks before and after a signature counts: for less time than it is remembered what
 /// was asked with it, or it would be asked anew.
