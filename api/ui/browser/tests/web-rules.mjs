@@ -23,6 +23,8 @@ export default [
       });
       await page.getByLabel(/^Pattern/).fill(host);
       await page.getByRole("button", { name: "Add" }).click();
+      // Until it is closed, the dialog holds the focus, and what is typed goes there.
+      await page.getByRole("dialog").waitFor({ state: "detached" });
       await page.getByLabel("Find a pattern").fill(host);
       await page.getByRole("button", { name: "Search" }).click();
       await until("the pattern in the address", () => visit.search().get("search") === host);
