@@ -34,6 +34,27 @@ pub(super) struct Fetched {
     pub(super) outcome: Result<Arc<Page>, Arc<Trouble>>,
 }
 
+impl Fetched {
+    /// Whether a request may be answered with it: it was fetched for that, or is for everybody.
+    fn is_for(&self, submission: &Submission) -> bool {
+        let Asked { agent, request, method, .. } = submission.asked;
+        let everybodys = match &self.outcome {
+            Ok(page) => page.is_shareable(method, submission.interaction),
+            Err(_) => true,
+        };
+        self.by == (agent, request) || everybodys
+    }
+}
+
+/// What another request has brought.
+#[derive(Debug)]
+pub(super) enum Brought {
+    /// It is in the cache.
+    Cached(Arc<Cached>),
+    /// It is about to be.
+    AtHand(Fetched),
+}
+
 impl Portal {
     /// The page that is asked for, before the time of the request is up.
     pub(super) async fn fetched(&self, submission: &Submission, terms: Terms) -> Fetched {
@@ -52,11 +73,7 @@ impl Portal {
             by: (agent, request),
             outcome: Err(Arc::new(trouble)),
         });
-        let everybodys = match &fetched.outcome {
-            Ok(page) => page.is_shareable(submission.asked.method, submission.interaction),
-            Err(_) => true,
-        };
-        if fetched.by == (agent, request) || everybodys {
+        if fetched.is_for(submission) {
             return fetched;
         }
         // What was meant for another one's eyes only is asked for again, in the time that is left.
@@ -92,11 +109,8 @@ impl Portal {
 
     /// Fetches it, unless one who did is still about to store it.
     async fn fetch_once(self, wanted: Wanted, submission: Submission, terms: Terms) -> Fetched {
-        // What a redirect led to may be blocked by now: then who asks anew is refused on the way.
-        let at_hand = self.inner.at_hand.of(&wanted);
-        let rules = &self.parts().rules;
-        if let Some((by, page)) = at_hand.filter(|(_, page)| rules.all_allowed(&page.redirected)) {
-            return Fetched { by, outcome: Ok(page) };
+        if let Some(fetched) = self.at_hand(&wanted) {
+            return fetched;
         }
         let inner = Arc::clone(&self.inner);
         let fetched = self.fetch(submission, terms).await;
@@ -106,17 +120,39 @@ impl Portal {
         fetched
     }
 
-    /// What the cache has by now: another request may have brought it while this one was judged. What
-    /// the cache does not say is asked of the outside.
-    pub(super) async fn brought(&self, submission: &Submission) -> Option<Arc<Cached>> {
+    /// A page that is still worked with. What a redirect led to may be blocked by now: then who asks
+    /// anew is refused on the way.
+    fn at_hand(&self, wanted: &Wanted) -> Option<Fetched> {
+        let rules = &self.parts().rules;
+        let at_hand = self.inner.at_hand.of(wanted, self.parts().settings.timeout);
+        let (by, page) = at_hand.filter(|(_, page)| rules.all_allowed(&page.redirected))?;
+        Some(Fetched { by, outcome: Ok(page) })
+    }
+
+    /// What another request may have brought while this one was judged. What is in neither place is
+    /// asked of the outside.
+    pub(super) async fn brought(&self, submission: &Submission) -> Option<Brought> {
         let Submission { key, variant, asked, wanted, filter, .. } = submission;
         let wanted = wanted.as_ref()?;
-        // A page is at hand until it is in the cache, and shared as long.
-        if self.inner.fetches.is_under_way(wanted) || self.inner.at_hand.of(wanted).is_some() {
+        // In the order of a page's life: under way, at hand before it has landed, and in the cache before
+        // it is let go. Who finds it at hand holds it, for it may be gone from there a moment later.
+        let is_under_way = self.inner.fetches.is_under_way(wanted);
+        if let Some(fetched) = self.at_hand(wanted).filter(|fetched| fetched.is_for(submission)) {
+            return Some(Brought::AtHand(fetched));
+        }
+        if is_under_way {
             return None;
         }
         let found = self.parts().pages.lookup(key, variant, &asked.agent, asked.cycle).await;
-        found.ok().flatten().filter(|found| self.may_show(&asked.agent, filter, found))
+        let found = found.ok().flatten();
+        found.filter(|it| self.may_show(&asked.agent, filter, it)).map(Brought::Cached)
+    }
+
+    /// The page that a request wanted is in the cache by now, as all want it, or will never be.
+    pub(super) fn let_go(&self, submission: &Submission, page: &Arc<Page>) {
+        if let Some(wanted) = &submission.wanted {
+            self.inner.at_hand.forget(wanted, page);
+        }
     }
 
     async fn fetch(self, submission: Submission, terms: Terms) -> Fetched {

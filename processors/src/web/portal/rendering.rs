@@ -38,6 +38,8 @@ pub(super) struct Renderings(Mutex<HashMap<Hash256, Arc<Made>>>);
 #[derive(Debug, Default)]
 pub(super) struct Made {
     rendering: OnceCell<Rendering>,
+    /// Whether somebody has taken it on to store it, and whether it is.
+    claimed: AtomicBool,
     stored: AtomicBool,
 }
 
@@ -46,17 +48,28 @@ impl Renderings {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(all.entry(variant).or_default())
     }
+
+    /// Whether all that anybody wants of the page is stored.
+    pub(super) fn are_stored(&self) -> bool {
+        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all.values().all(|made| made.stored.load(Ordering::Relaxed))
+    }
 }
 
 impl Made {
     /// Whether it is on the caller to store it.
     pub(super) fn claim(&self) -> bool {
-        !self.stored.swap(true, Ordering::Relaxed)
+        !self.claimed.swap(true, Ordering::Relaxed)
+    }
+
+    /// It is stored.
+    pub(super) fn mark_stored(&self) {
+        self.stored.store(true, Ordering::Relaxed);
     }
 
     /// It was not stored after all.
     pub(super) fn give_back(&self) {
-        self.stored.store(false, Ordering::Relaxed);
+        self.claimed.store(false, Ordering::Relaxed);
     }
 }
 

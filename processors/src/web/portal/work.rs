@@ -14,6 +14,7 @@ use weir_projections::web::request_log::Unsettled;
 use super::{
     Portal,
     admit::{Submission, given},
+    fetch::Brought,
     gateway::of_door,
     outside::{Page, Trouble},
     rendering::{Made, Rendering},
@@ -46,11 +47,19 @@ impl Portal {
         submitted: WebRequestSubmitted,
         seat: Option<Arc<Seat>>,
     ) -> Ended {
-        if let Some(cached) = self.brought(&submission).await {
-            return self.answered_from_the_cache(&submission, &submitted, &cached).await;
-        }
+        let brought = self.brought(&submission).await;
         let until = Instant::now() + self.parts().settings.timeout;
-        let fetched = self.fetched(&submission, Terms { seat, until: Some(until) }).await;
+        let fetched = match brought {
+            Some(Brought::Cached(cached)) => {
+                drop(seat);
+                return self.answered_from_the_cache(&submission, &submitted, &cached).await;
+            }
+            Some(Brought::AtHand(fetched)) => {
+                drop(seat);
+                fetched
+            }
+            None => self.fetched(&submission, Terms { seat, until: Some(until) }).await,
+        };
         let Asked { agent, request, .. } = submission.asked;
         let mine = fetched.by == (agent, request);
         let failure = |error, left: bool, hosts: &[String], redirects: &[WebRedirect]| {
@@ -70,20 +79,20 @@ impl Portal {
         if mine {
             page.make_room();
         }
-        let ended = match rendered {
+        match rendered {
             Ok((rendering, made)) => {
                 let rendered = Rendered { page, rendering, made, mine };
                 self.answered(&submission, &submitted, rendered).await
             }
             Err(error) => {
                 let failure = failure(error, true, &page.hosts, &page.redirects);
-                self.failed(&submission, failure).await
+                let ended = self.failed(&submission, failure).await;
+                if mine {
+                    self.let_go(&submission, &page);
+                }
+                ended
             }
-        };
-        if let Some(wanted) = submission.wanted.as_ref().filter(|_| mine) {
-            self.inner.at_hand.forget(wanted);
         }
-        ended
     }
 
     /// Where in the cycle one is, and for how many cycles a page is kept.
@@ -151,6 +160,7 @@ impl Portal {
         let cost = answer.cost(submitted);
         let kind = (method, submission.interaction);
         let policy = page.plan(submission.key, kind, self.keeping().await?);
+        let is_for_now = policy.is_none();
         // Of those who wait for one page, one stores it.
         let stored = policy.filter(|_| made.claim()).map(|policy| WebCacheStored {
             key: policy.key,
@@ -174,8 +184,17 @@ impl Portal {
         let done = self.end(submission, &command, cost.spark, stored.as_ref()).await;
         pages.keep_again(&bytes, n_outages).await;
         match (&stored, &done) {
-            (Some(stored), Ok(_)) => pages.remember(stored, bytes.clone()),
+            // Whoever stores it is not always the one it was fetched for, and others may want it in
+            // another way.
+            (Some(stored), Ok(_)) => {
+                pages.remember(stored, bytes.clone());
+                made.mark_stored();
+                if page.renderings.are_stored() {
+                    self.let_go(submission, &page);
+                }
+            }
             (Some(_), Err(_)) => made.give_back(),
+            (None, _) if is_for_now => self.let_go(submission, &page),
             (None, _) => {}
         }
         done?.map(|done| (Arc::new(done), bytes)).ok_or_else(settled_otherwise)

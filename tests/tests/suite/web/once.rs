@@ -187,3 +187,36 @@ async fn two_hundred_who_want_the_same_wait_for_one_fetch() {
     assert_eq!(paid, 3);
     weir.stop().await;
 }
+
+/// Some come while it is fetched, some while it is stored, and some when it is in the cache.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn whenever_a_crowd_comes_it_has_a_page_fetched_once() {
+    const ROUNDS: usize = 8;
+    let outside = Outside::start().await;
+    let place = place(&outside, ", requests_per_tick: 1000").await;
+    let weir = place.start(Part::Up).await;
+    open(&weir, 20).await;
+    let admin = &weir.client;
+    let mut agents = Vec::new();
+    for n in 0..20 {
+        agents.push(Agent::with_spark(admin, &format!("agent {n}"), 100).await);
+    }
+    let now = tick(admin, 1).await;
+    for round in 0..ROUNDS {
+        let url = format!("{}/crowd/{round}", outside.url);
+        let seeds: Vec<String> = (0..5).map(|n| format!("{round} {n}")).collect();
+        let asks = agents.iter().flat_map(|agent| {
+            let url = url.clone();
+            seeds.iter().map(move |seed| {
+                let url = url.clone();
+                async move { agent.get(seed, &url, now).await.expect(200) }
+            })
+        });
+        let answers: Vec<Value> =
+            futures_util::future::join_all(asks).await.into_iter().map(|it| it.json()).collect();
+        assert!(answers.iter().all(|it| it["content"] == answers[0]["content"]), "{answers:?}");
+        let paid = answers.iter().filter(|it| it["cached"] == false).count();
+        assert_eq!((outside.n_asked(), paid), (round + 1, 1), "round {round}");
+    }
+    weir.stop().await;
+}
