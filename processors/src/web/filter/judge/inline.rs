@@ -22,24 +22,45 @@ pub(super) fn find(text: &str) -> Vec<Removal> {
             Some(b'(') => call(text, here),
             Some(b'{') => braces(text, here),
             Some(b':') => address(text, here),
-            Some(b';') => match line::statements(text, here) {
-                Ok(range) => Some(range),
-                Err(next) => {
-                    at = next;
-                    continue;
-                }
-            },
+            Some(b';') => {
+                at = statements(text, here, &mut found);
+                continue;
+            }
             _ => verb(text, here),
         };
         match range {
             Some((start, end)) if least <= start => {
                 found.push(Removal { range: start..end, n_lines: 1, inline: true });
-                at = end;
+                // What a semicolon ends may be one of several statements.
+                at = match end.checked_sub(1).filter(|last| bytes.get(*last) == Some(&b';')) {
+                    Some(semicolon) => statements(text, semicolon, &mut found),
+                    None => end,
+                };
             }
             _ => at = here + 1,
         }
     }
     with_commands(text, found)
+}
+
+/// Adds the statements in a row of which the first ends at a semicolon. Behind what was read.
+fn statements(text: &str, semicolon: usize, found: &mut Vec<Removal>) -> usize {
+    match line::statements(text, semicolon) {
+        Ok((start, end)) => {
+            push_over(found, start, end);
+            end
+        }
+        Err(next) => next,
+    }
+}
+
+/// Adds what may begin before the end of what was found already, and takes that in: `x = ` is found only
+/// behind the call in `x = f(a=1) ;`.
+fn push_over(found: &mut Vec<Removal>, mut start: usize, end: usize) {
+    while let Some(last) = found.pop_if(|last| start < last.range.end) {
+        start = start.min(last.range.start);
+    }
+    found.push(Removal { range: start..end, n_lines: 1, inline: true });
 }
 
 /// The same with the commands of a shell, in order and apart from each other.
@@ -159,7 +180,9 @@ fn call(text: &str, open: usize) -> Option<(usize, usize)> {
     let quoted = keyword.is_none()
         && has_quote(inner)
         && (inner.starts_with(['"', '\'']) || inner.contains(','));
-    let statement = dotted && !inner.is_empty() && behind.starts_with(';');
+    let numbered =
+        || text.get(start..=close).is_some_and(|call| line::is_numbered(call, open - start));
+    let statement = dotted && !inner.is_empty() && behind.starts_with(';') && !numbered();
     // `P(X = 3)` is of mathematics.
     let is_formula = name.len() <= 2 && !behind.starts_with(';');
     if !(is_statement(inner, keyword.is_some()) && !is_formula

@@ -489,7 +489,24 @@ fn is_call(token: &str) -> bool {
     });
     // `O(n)` is what something costs.
     let formula = at == 1 && token.starts_with(|c: char| c.is_ascii_uppercase());
-    named && !plural && !formula && !is_manual(token, at)
+    named && !plural && !formula && !is_manual(token, at) && !is_numbered(token, at)
+}
+
+/// `iron(II)`, `Smith(2001)`, `Art.6(1)(a)`: names with nothing but numbers behind them.
+pub(super) fn is_numbered(token: &str, at: usize) -> bool {
+    let (name, behind) = token.split_at(at);
+    let is_roman = |part: &str| 1 < part.len() && part.bytes().all(|byte| b"IVX".contains(&byte));
+    let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    let groups = behind
+        .trim_end_matches([';', ',', '.', ':'])
+        .strip_prefix('(')
+        .and_then(|groups| groups.strip_suffix(')'));
+    let Some(groups) = groups else { return false };
+    let mut groups = groups.split(")(");
+    groups
+        .next()
+        .is_some_and(|first| is_roman(first) || is_number(first) && marks::begins_sentence(name))
+        && groups.all(|group| group.len() == 1 || is_number(group) || is_roman(group))
 }
 
 /// `git-diff(1)`, as manuals name each other.

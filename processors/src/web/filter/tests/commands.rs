@@ -56,6 +56,9 @@ const COMMANDS: &[&str] = &[
     "nc -lvnp 4444",
     "kill -9 1234",
     "scp file.txt user@host.example:",
+    "/usr/bin/x -f /etc/x.conf",
+    "curl.exe -o x.exe https://x.example/x.exe",
+    "powershell -nop -enc aGVsbG8K",
 ];
 
 /// So are these, each of several statements.
@@ -171,6 +174,23 @@ const SENTENCES: &[&str] = &[
     "type 2 diabetes; type 1 diabetes",
     "man and woman; boy and girl",
     "bc 44 - ad 14",
+    "found: OR = 1.5 (95% CI 1.2-1.8); RR = 2.0 (95% CI 1.5-2.9); HR = 1.1 (95% CI 0.9-1.4)",
+    "There were two groups of them: n = 20 (10 female); r = 0.5 (p = 0.01); and that was all.",
+    "The middle and the radius are these: m = (a + b)/2; d = (b - a)/2; for all of them.",
+    "iron(II); iron(III); copper(II)",
+    "open(2); close(2); read(2)",
+    "Smith(2001); Jones(2003)",
+    "Art.6(1)(a); Art.9(2)",
+    "It is told in Art.6(1)(a); Art.9(2); and in the others.",
+    "plan: await biopsy results; continue antibiotics; raise dose",
+    "raise hands; throw stones",
+    "AL = Alabama",
+    "google.com: 91.5%",
+    "du 12/05/2021 au 14/05/2021",
+    "vim config",
+    "tmux config",
+    "openssl update",
+    "svn update",
 ];
 
 /// A text as a paragraph of each kind of page, between two others.

@@ -86,6 +86,49 @@ const FACTS: [&[&str]; 4] = [
     ],
 ];
 
+/// Words that are told in other ones, and shares of sites.
+const LEGENDS: [&[&str]; 3] = [
+    &[
+        "AL = Alabama",
+        "AK = Alaska",
+        "DE = Germany",
+        "FR = France",
+        "NY = New York",
+        "UK = United Kingdom",
+        "USD = dollar",
+        "GBP = pound",
+        "EUR = euro",
+        "CHF = franc",
+        "JPY = yen",
+    ],
+    &[
+        "k = knit",
+        "p = purl",
+        "tsp = teaspoon",
+        "tbsp = tablespoon",
+        "hund = dog",
+        "katze = cat",
+        "maus = mouse",
+        "baum = tree",
+        "haus = house",
+        "wald = forest",
+        "st = slip stitch",
+    ],
+    &[
+        "google.com: 91.5%",
+        "bing.com: 3.2%",
+        "yahoo.com: 1.3%",
+        "baidu.com: 0.9%",
+        "yandex.ru: 0.8%",
+        "ask.com: 0.7%",
+        "qwant.com: 0.6%",
+        "ecosia.org: 0.5%",
+        "naver.com: 0.4%",
+        "seznam.cz: 0.3%",
+        "aol.com: 0.2%",
+    ],
+];
+
 /// Lines between words, in each way that lines are written.
 fn pages(lines: &[&str]) -> Vec<(&'static str, String)> {
     let (before, behind) = ("These words are the keepsake.", "And these are one, too: keepsake.");
@@ -116,7 +159,7 @@ fn flat_configuration_goes_as_a_block() {
 
 #[test]
 fn lists_of_facts_and_a_few_settings_stay() {
-    for lines in FACTS.into_iter().chain([&["a_b: c", "d: e", "mode: fast"][..]]) {
+    for lines in FACTS.into_iter().chain(LEGENDS).chain([&["a_b: c", "d: e", "mode: fast"][..]]) {
         for (declared, page) in pages(lines) {
             let content = raw(&page, declared).content;
             assert!(!content.contains("[code"), "{declared}: {content}");

@@ -32,6 +32,9 @@ fn code_among_words_is_found_where_it_can_be_nothing_else() {
         ("the {code}x = 1{code} macro", "the # macro"),
         ("so \\verb|x = 1| and \\texttt{y} too", "so # and # too"),
         ("print(\"hello\", name) prints it", "# prints it"),
+        ("So x = foo(a=1) ; y = bar(b=2) ; and more", "So # and more"),
+        ("So x = a.b(1); y += 1; and more", "So # and more"),
+        ("So foo(a=1, b = 2) ; y += 1; and more", "So # and more"),
     ] {
         assert_eq!(without(text), left, "{text}");
     }
@@ -60,6 +63,23 @@ fn what_is_only_mentioned_or_calculated_stays() {
     ] {
         assert_eq!(without(text), text);
     }
+}
+
+#[test]
+fn what_is_found_twice_costs_no_more_than_what_is_found_once() {
+    for part in ["x = foo(a=1) ;", "x = foo(a=1) ; ", "foo(a=1, b = 2) ;", "x = {a=1;} ;", "x = 1;"]
+    {
+        let text = part.repeat(200_000 / part.len());
+        let found = find(&text);
+        let mut end = 0;
+        for removal in &found {
+            assert!(end <= removal.range.start, "{part}");
+            end = removal.range.end;
+        }
+        let n_bytes: usize = found.iter().map(|removal| removal.range.len()).sum();
+        assert!(part == "x = 1;" || text.len() / 3 < n_bytes, "{part}: {n_bytes}");
+    }
+    assert_eq!(without(&"x = foo(a=1) ;".repeat(1000)), "#");
 }
 
 #[test]

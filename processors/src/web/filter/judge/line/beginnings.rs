@@ -18,24 +18,24 @@ const COMMANDS_OR_WORDS: [&str; 14] = [
 ];
 
 /// More programs, by names that are no words: of a line they alone say nothing.
-const TOOLS: [&str; 136] = [
-    "grep", "egrep", "fgrep", "awk", "gawk", "sed", "jq", "xargs", "tee", "bash", "zsh", "ksh",
-    "sh", "pwsh", "iex", "iwr", "irm", "ps", "df", "du", "lsof", "netstat", "dig", "nslookup",
-    "ping6", "nc", "ncat", "nmap", "tcpdump", "openssl", "gpg", "gunzip", "gzip", "bzip2", "zcat",
-    "zip", "psql", "mysql", "sqlite3", "mongosh", "crontab", "useradd", "usermod", "chgrp", "ln",
-    "pwd", "mktemp", "wc", "uniq", "tr", "xxd", "md5sum", "strace", "gdb", "ldd", "objdump",
-    "readelf", "nm", "g++", "c++", "cc", "pipx", "uv", "conda", "pytest", "flake8", "mypy", "tox",
-    "tsc", "eslint", "webpack", "vite", "jest", "mocha", "pnpx", "nvm", "fnm", "corepack",
-    "rustfmt", "gofmt", "ansible", "podman", "minikube", "gcloud", "aws", "gsutil", "svn", "hg",
-    "rg", "fd", "ffmpeg", "exiftool", "pacman", "apk", "zypper", "flatpak", "dpkg", "rpm",
-    "apt-key", "apt-mark", "ssh-add", "sftp", "telnet", "ifconfig", "iptables", "ufw", "modprobe",
-    "lsblk", "mkfs", "fdisk", "chroot", "doas", "setx", "wsl", "winget", "vim", "vi", "nano",
-    "emacs", "rmdir", "tmux", "nohup", "fsck", "dd", "sysctl", "getent", "rake", "kotlinc",
-    "scalac", "sbt", "lein", "ghc", "cabal", "elixir", "luarocks", "psexec",
+const TOOLS: [&str; 129] = [
+    "grep", "egrep", "fgrep", "awk", "gawk", "jq", "xargs", "tee", "bash", "zsh", "ksh", "sh",
+    "pwsh", "iex", "iwr", "irm", "ps", "df", "lsof", "netstat", "nslookup", "ping6", "nc", "ncat",
+    "nmap", "tcpdump", "openssl", "gpg", "gunzip", "gzip", "bzip2", "zcat", "psql", "mysql",
+    "sqlite3", "mongosh", "crontab", "useradd", "usermod", "chgrp", "ln", "pwd", "mktemp", "wc",
+    "uniq", "tr", "xxd", "md5sum", "strace", "gdb", "ldd", "objdump", "readelf", "g++", "c++",
+    "pipx", "uv", "conda", "pytest", "flake8", "mypy", "tox", "tsc", "eslint", "webpack", "vite",
+    "jest", "mocha", "pnpx", "nvm", "fnm", "corepack", "rustfmt", "gofmt", "ansible", "podman",
+    "minikube", "gcloud", "aws", "gsutil", "svn", "rg", "fd", "ffmpeg", "exiftool", "pacman",
+    "apk", "zypper", "flatpak", "dpkg", "apt-key", "apt-mark", "ssh-add", "sftp", "telnet",
+    "ifconfig", "iptables", "ufw", "modprobe", "lsblk", "mkfs", "fdisk", "chroot", "doas", "setx",
+    "wsl", "winget", "vim", "vi", "emacs", "rmdir", "tmux", "nohup", "fsck", "sysctl", "getent",
+    "rake", "kotlinc", "scalac", "sbt", "lein", "ghc", "cabal", "elixir", "luarocks", "psexec",
+    "certutil", "base64", "busybox",
 ];
 
 /// The same, by long names.
-const LONG_TOOLS: [&str; 12] = [
+const LONG_TOOLS: [&str; 13] = [
     "redis-cli",
     "systemctl",
     "journalctl",
@@ -48,17 +48,19 @@ const LONG_TOOLS: [&str; 12] = [
     "docker-compose",
     "ssh-keygen",
     "ssh-copy-id",
+    "powershell",
 ];
 
 /// More programs that are words, too: `find out`, `kill time`.
-const TOOLS_OR_WORDS: [&str; 74] = [
+const TOOLS_OR_WORDS: [&str; 86] = [
     "find", "cat", "sort", "head", "tail", "less", "more", "cut", "kill", "touch", "echo",
     "printf", "test", "export", "source", "set", "env", "time", "watch", "date", "tree", "file",
     "which", "who", "top", "service", "screen", "expect", "read", "mount", "patch", "join",
     "split", "install", "open", "start", "stop", "ping", "host", "exec", "eval", "alias", "unset",
     "history", "jobs", "wait", "sleep", "pushd", "popd", "dir", "del", "copy", "move", "type",
     "ant", "nice", "stat", "yes", "sync", "link", "script", "man", "info", "bc", "at", "fish",
-    "stack", "swift", "snap", "mix", "perl", "lua", "poetry", "ip",
+    "stack", "swift", "snap", "mix", "perl", "lua", "poetry", "ip", "du", "sed", "nm", "cc", "dd",
+    "zip", "dig", "nano", "hg", "rpm", "cmd", "nix",
 ];
 
 /// What statements begin with, and items of lists, too: `import duties`, `public schools`.

@@ -521,8 +521,9 @@ fn make(line: &str, first: &str, rest: &str) -> i32 {
     let objects = rest.split_whitespace().all(|word| {
         word.contains("$(")
             || word.rsplit_once('.').is_some_and(|(name, end)| {
-                // `rating: 4.5` names no file.
-                let is_number = is_number(name) && is_number(end);
+                // `rating: 4.5` and `share: 91.5%` name no file.
+                let is_number = !name.bytes().any(|byte| byte.is_ascii_alphabetic())
+                    && end.starts_with(|c: char| c.is_ascii_digit());
                 !name.is_empty() && (1..=3).contains(&end.len()) && !is_number
             })
     });

@@ -427,14 +427,55 @@ fn is_entry(line: &str) -> bool {
 
 /// `name = value`, `name += value`
 fn is_assignment(line: &str) -> bool {
-    let Some((name, value)) = line.split_once('=') else { return false };
-    let name = name.trim().trim_end_matches(['+', '-', '*', '/', '|', '^', ':']).trim_end();
+    let Some((before, value)) = line.split_once('=') else { return false };
+    let name = before.trim().trim_end_matches(['+', '-', '*', '/', '|', '^', ':']).trim_end();
     let named = |c: char| c.is_ascii_alphanumeric() || "_.-:[]$*+".contains(c);
     !name.is_empty()
         && !name.starts_with(placeholder::SPAN)
         && name.chars().all(named)
         && !value.trim().is_empty()
         && !is_legend(name, value.trim())
+        && !line.split('\n').all(tells)
+}
+
+/// `tsp = teaspoon`, `UK = United Kingdom`, as words are told in other ones: they join no words of programs.
+fn tells(line: &str) -> bool {
+    const OF_CODE: [&str; 28] = [
+        "true",
+        "false",
+        "null",
+        "nil",
+        "True",
+        "False",
+        "None",
+        "undefined",
+        "self",
+        "this",
+        "void",
+        "new",
+        "not",
+        "await",
+        "yield",
+        "lambda",
+        "function",
+        "if",
+        "else",
+        "or",
+        "and",
+        "in",
+        "is",
+        "typeof",
+        "select",
+        "return",
+        "async",
+        "delete",
+    ];
+    let is_letters = |word: &str| word.chars().all(char::is_alphabetic) && !super::is_camel(word);
+    let is_word = |word: &str| 1 < word.len() && is_letters(word) && !OF_CODE.contains(&word);
+    line.split_once(" = ").is_some_and(|(name, value)| {
+        let (name, value) = (name.trim(), value.trim());
+        2 < value.len() && is_letters(name) && value.split(' ').all(is_word)
+    })
 }
 
 /// `M = modified`, as signs in a list are told.

@@ -31,13 +31,17 @@ pub(super) fn of(line: &str) -> Setting {
     if sign == ":" && !value.is_empty() && !value.starts_with(' ') {
         return Setting::None;
     }
+    // `hund = dog`: what somebody tells of words.
+    let is_told =
+        sign == "=" && key.ends_with(' ') && value.starts_with(' ') && is_word(value.trim());
     let (key, value) = (key.trim_end(), value.trim());
     if !is_key(key, sign) || reads(value) {
         return Setting::None;
     }
     let is_one = !value.contains(' ');
-    let is_sure = sign == "=" && is_one
-        || key.contains(['_', '.'])
+    let is_sure = sign == "=" && is_one && !is_told
+        || key.contains('_')
+        || sign == "=" && key.contains('.')
         || super::is_camel(key)
         || matches!(value, "true" | "false" | "null" | "~" | "|" | ">")
         || value.starts_with(['"', '\'', '[', '{', '$', '&', '*', '/'])
@@ -62,6 +66,11 @@ fn is_key(key: &str, sign: &str) -> bool {
         && key.bytes().all(named)
         && (key.starts_with(|c: char| c.is_ascii_lowercase())
             || is_shouted && key.starts_with(|c: char| c.is_ascii_uppercase()))
+}
+
+/// Whether a value is a word; `true` is none.
+fn is_word(value: &str) -> bool {
+    value.chars().all(|c| c.is_alphabetic() || matches!(c, '-' | '\''))
 }
 
 /// Whether a value is words that somebody reads.

@@ -9,7 +9,9 @@ mod words;
 use self::words::{Argument, Sign, Token, tokens};
 use super::beginnings;
 
-/// What is longer is no line of a shell.
+/// What is longer is no line of a shell: one may carry what it decodes.
+const MAX_LINE_BYTES: usize = 8192;
+/// So far commands are read among the words of a sentence.
 const MAX_BYTES: usize = 1000;
 /// Commands are handed no more than this.
 const MAX_ARGUMENTS: usize = 40;
@@ -22,10 +24,10 @@ const LIKELY: i32 = 6;
 /// Points for a line that a shell would run.
 pub(super) fn points(line: &str) -> i32 {
     let (line, is_prompted) = behind_prompt(line);
-    if MAX_BYTES < line.len() || !may_begin(line) {
+    if MAX_LINE_BYTES < line.len() || !may_begin(line) {
         return 0;
     }
-    let Some(read) = Commands::read(line, Reach::Line) else { return 0 };
+    let Ok(read) = Commands::read(line, Reach::Line) else { return 0 };
     let points = if read.end == line.len() { read.points() } else { 0 };
     // `# make install` may be a heading.
     if is_prompted && points < STRONG { 0 } else { points }
@@ -47,12 +49,19 @@ pub(in crate::web::filter::judge) fn spans(text: &str) -> Vec<(usize, usize)> {
     let mut at = 0;
     while let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) {
         let word = rest.split(is_blank).next().unwrap_or_default();
-        let is_command = beginnings::is_program(word) || beginnings::may_be_program(word);
-        let commands = is_command.then(|| Commands::read(rest, Reach::Sentence)).flatten();
-        let Some(commands) = commands else {
-            at += (word.len() + 1).min(rest.len());
-            at = text.ceil_char_boundary(at);
-            continue;
+        let read = if Program::of(word) == Program::Unknown {
+            Err(0)
+        } else {
+            Commands::read(rest, Reach::Sentence)
+        };
+        let commands = match read {
+            Ok(commands) => commands,
+            // What was read for nothing is not read again from each of its words.
+            Err(len) => {
+                at += len.max(word.len() + 1).min(rest.len());
+                at = text.ceil_char_boundary(at);
+                continue;
+            }
         };
         let is_end = commands.ends_sentence(rest);
         let is_alone = is_end && begins_sentence(text, at);
@@ -73,6 +82,18 @@ fn has_signs(text: &str) -> bool {
 fn begins_sentence(text: &str, at: usize) -> bool {
     let before = text.get(..at).unwrap_or_default().trim_end_matches(is_blank);
     before.is_empty() || before.len() < at && before.ends_with(['.', ':', ';', '!', '?'])
+}
+
+/// The part of a text that is read at once, up to the end of a word, and whether there is more of it.
+fn window(text: &str, reach: Reach) -> (&str, bool) {
+    let max = if reach == Reach::Line { MAX_LINE_BYTES } else { MAX_BYTES };
+    if text.len() <= max {
+        return (text, false);
+    }
+    let near = text.get(..text.floor_char_boundary(max)).unwrap_or_default();
+    let whole =
+        near.rfind(is_blank).and_then(|end| near.get(..end)).filter(|near| !near.is_empty());
+    (whole.unwrap_or(near), true)
 }
 
 const fn is_blank(c: char) -> bool {
@@ -106,10 +127,25 @@ enum Program {
 
 impl Program {
     fn of(word: &str) -> Self {
-        if beginnings::is_program(word) || words::is_cmdlet(word) || word.starts_with("./") {
+        let bare = word.strip_suffix(".exe").unwrap_or(word);
+        if beginnings::is_program(bare) || words::is_cmdlet(word) || word.starts_with("./") {
             return Self::Hard;
         }
-        if beginnings::may_be_program(word) { Self::Soft } else { Self::Unknown }
+        if beginnings::may_be_program(bare) { Self::Soft } else { Self::by_path(word) }
+    }
+
+    /// `/usr/bin/x`, `~/x`: what stands among programs is one.
+    fn by_path(word: &str) -> Self {
+        let is_path = ["/", "~/", "../"].iter().any(|root| word.starts_with(root));
+        let named = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-+~".contains(&byte);
+        match word.rsplit_once('/').filter(|_| is_path) {
+            Some((folder, name))
+                if !folder.is_empty() && !name.is_empty() && word.bytes().all(named) =>
+            {
+                if folder.ends_with("bin") { Self::Hard } else { Self::Soft }
+            }
+            _ => Self::Unknown,
+        }
     }
 }
 
@@ -153,7 +189,7 @@ impl Command {
 
     fn add(&mut self, word: &str, argument: Argument) {
         if self.n == 0 && argument != Argument::Sign(Sign::Flag) {
-            let worth = words::verb(word, self.program == Program::Hard);
+            let worth = words::verb(word);
             if 0 < worth {
                 self.n += 1;
                 self.base += worth;
@@ -208,17 +244,20 @@ struct Commands {
 }
 
 impl Commands {
-    fn read(text: &str, reach: Reach) -> Option<Self> {
+    /// Else: behind what there are none before.
+    fn read(text: &str, reach: Reach) -> Result<Self, usize> {
+        let (window, is_cut_off) = window(text, reach);
         let mut read = Self::default();
         let mut current: Option<Command> = None;
         // What it is worth that the program comes only now: behind `A=b`, or `sudo -E`.
         let mut before_program = 0;
-        for (token, start, end) in tokens(text.get(..text.floor_char_boundary(MAX_BYTES))?) {
+        for (token, start, end) in tokens(window) {
             let word = match token {
                 Token::Word(word) => word,
                 Token::Join(join) => {
                     // One that joins nothing.
-                    read.all.push(current.take()?);
+                    let Some(joined) = current.take() else { return Err(end) };
+                    read.all.push(joined);
                     read.joins.push(join);
                     (read.end, before_program) = (end, 0);
                     continue;
@@ -226,7 +265,7 @@ impl Commands {
             };
             let (bare, is_ended) = words::without_end(word);
             if is_ended && reach == Reach::Line && !words::is_host(word) {
-                return None;
+                return Err(end);
             }
             let word = if is_ended && reach == Reach::Sentence { bare } else { word };
             let Some(command) = &mut current else {
@@ -261,7 +300,7 @@ impl Commands {
                     _ => MAX_ARGUMENTS <= command.n,
                 };
                 if ends && reach == Reach::Line {
-                    return None;
+                    return Err(end);
                 }
                 if ends {
                     break;
@@ -281,13 +320,14 @@ impl Commands {
         }
         let is_cut = current.is_none() && !read.joins.is_empty();
         read.all.extend(current);
-        if is_cut && read.joins.last() != Some(&Join::Semicolon) {
-            return None;
+        // What is joined to them may stand behind what is read at once.
+        if is_cut && !is_cut_off && read.joins.last() != Some(&Join::Semicolon) {
+            return Err(read.end);
         }
         if is_cut {
             read.joins.pop();
         }
-        (!read.all.is_empty()).then_some(read)
+        if read.all.is_empty() { Err(read.end) } else { Ok(read) }
     }
 
     fn evidence(&self) -> i32 {
@@ -365,7 +405,7 @@ impl Commands {
     /// Whether the sentence ends where they do. `rest`: what they were read from.
     fn ends_sentence(&self, rest: &str) -> bool {
         let behind = rest.get(self.end..).unwrap_or_default();
-        behind.trim_matches(is_blank).is_empty() || self.is_ended && behind.starts_with('.')
+        behind.trim_start_matches(is_blank).is_empty() || self.is_ended && behind.starts_with('.')
     }
 }
 

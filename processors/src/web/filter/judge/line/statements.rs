@@ -10,9 +10,38 @@ const CERTAIN: i32 = 12;
 /// What a statement says by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Shape {
+    /// Nothing: words may begin like a statement: `await results`.
+    Said,
+    /// It is one where others stand beside it, and else of a list: `raise hands`.
+    Jump,
     /// Formulas have it, too: `x = 1`.
     Soft,
     Hard,
+}
+
+/// What statements in a row say together.
+#[derive(Default)]
+struct Row {
+    n: usize,
+    has_jump: bool,
+    has_soft: bool,
+    has_hard: bool,
+}
+
+impl Row {
+    fn add(&mut self, shape: Shape) {
+        self.n += 1;
+        match shape {
+            Shape::Said => {}
+            Shape::Jump => self.has_jump = true,
+            Shape::Soft => self.has_soft = true,
+            Shape::Hard => self.has_hard = true,
+        }
+    }
+
+    const fn is_code(&self) -> bool {
+        1 < self.n && (self.has_hard || self.has_jump && self.has_soft)
+    }
 }
 
 /// Points for a line of several statements.
@@ -21,13 +50,12 @@ pub(super) fn points(line: &str) -> i32 {
     if behind.trim().is_empty() {
         return 0;
     }
-    let (mut n, mut is_hard) = (0, false);
+    let mut row = Row::default();
     for part in line.trim_end_matches(';').split(';') {
         let Some(shape) = shape(part) else { return 0 };
-        n += 1;
-        is_hard |= shape == Shape::Hard;
+        row.add(shape);
     }
-    if 1 < n && is_hard { CERTAIN } else { 0 }
+    if row.is_code() { CERTAIN } else { 0 }
 }
 
 /// Statements in a row among the words of a text, of which the first ends at a semicolon. Else: behind what
@@ -45,7 +73,8 @@ pub(in crate::web::filter::judge) fn around(
         Some((semicolon - before.len() + at, shape))
     });
     let Some((start, first)) = first else { return Err(semicolon + 1) };
-    let (mut end, mut n, mut is_hard) = (semicolon + 1, 1, first == Shape::Hard);
+    let (mut end, mut row) = (semicolon + 1, Row::default());
+    row.add(first);
     while let Some(rest) = text.get(end..) {
         let near = rest.get(..rest.floor_char_boundary(MAX_BYTES)).unwrap_or_default();
         let len = near.find(';');
@@ -55,14 +84,13 @@ pub(in crate::web::filter::judge) fn around(
             None => break,
         };
         let Some(shape) = shape(part) else { break };
-        n += 1;
-        is_hard |= shape == Shape::Hard;
+        row.add(shape);
         end += behind;
         if len.is_none() {
             break;
         }
     }
-    if 1 < n && is_hard { Ok((start, end)) } else { Err(end) }
+    if row.is_code() { Ok((start, end)) } else { Err(end) }
 }
 
 /// What statement a part is, if it is one.
@@ -78,8 +106,7 @@ fn shape(part: &str) -> Option<Shape> {
     }
     let (first, rest) = part.split_once(' ').unwrap_or((part, ""));
     if JUMPS.contains(&first) {
-        let is_value = rest.split(' ').count() <= 6 && !rest.ends_with(['.', ',', '?', '!']);
-        return is_value.then_some(Shape::Hard);
+        return jump(first, rest);
     }
     if matches!(first, "import" | "use") {
         let is_name = !rest.is_empty() && rest.split_once(' ').is_none();
@@ -91,7 +118,7 @@ fn shape(part: &str) -> Option<Shape> {
         if !is_name(bare) || typed.is_some_and(|first| !TYPES.contains(&first)) {
             return None;
         }
-        let is_hard = typed.is_some() || operator != "=" || value.contains(['{', '(']);
+        let is_hard = typed.is_some() || operator != "=" || has_call(value) || is_object(value);
         return Some(if is_hard { Shape::Hard } else { Shape::Soft });
     }
     let counted = part
@@ -109,6 +136,76 @@ fn shape(part: &str) -> Option<Shape> {
 fn has_words(part: &str) -> bool {
     part.split(' ')
         .any(|word| 1 < word.len() && !matches!(word, "in" | "if" | "for") && is_small(word))
+}
+
+/// `return x`, `throw new X(y)`; no `continue antibiotics`.
+fn jump(word: &str, value: &str) -> Option<Shape> {
+    const MAX_WORDS: usize = 6;
+    if MAX_WORDS < value.split(' ').count() || value.ends_with(['.', ',', '?', '!']) {
+        return None;
+    }
+    let is_handed_on = !matches!(word, "break" | "continue");
+    let is_calculated = matches!(word, "return" | "yield") && value.contains(['+', '*', '=', '{']);
+    Some(if is_handed_on && (is_calculated || value.contains('_') || has_call(value)) {
+        Shape::Hard
+    } else if value.is_empty() || is_handed_on && !value.contains(' ') {
+        Shape::Jump
+    } else {
+        Shape::Said
+    })
+}
+
+/// `{"a": 1}`; `{1, 2}` is a set.
+fn is_object(value: &str) -> bool {
+    value.strip_prefix('{').is_some_and(|inner| inner.trim_start().starts_with(['"', '\'']))
+}
+
+/// What formulas call by names of more than a letter.
+const FUNCTIONS: [&str; 41] = [
+    "sin", "cos", "tan", "cot", "sec", "csc", "sinh", "cosh", "tanh", "arcsin", "arccos", "arctan",
+    "asin", "acos", "atan", "log", "ln", "lg", "exp", "sqrt", "abs", "max", "min", "sup", "inf",
+    "lim", "det", "tr", "dim", "ker", "deg", "gcd", "lcm", "arg", "pr", "var", "cov", "corr",
+    "sgn", "erf", "mod",
+];
+
+/// Whether a name is one that formulas have: `f`, `sin`, `log10`, `SD`.
+fn is_of_formulas(name: &str) -> bool {
+    let bare = name.trim_end_matches(|c: char| c.is_ascii_digit());
+    let n_letters = name.bytes().filter(u8::is_ascii_alphabetic).count();
+    let is_shouted = name.len() <= 3 && name.bytes().all(|byte| byte.is_ascii_uppercase());
+    n_letters < 2
+        || is_shouted
+        || FUNCTIONS.iter().any(|function| function.eq_ignore_ascii_case(bare))
+}
+
+/// Whether something is called in a value: `open(x)`; no `1.5 (95% CI)`, no `3 item(s)`, and nothing that
+/// formulas have.
+fn has_call(value: &str) -> bool {
+    let named =
+        |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | ':' | '$' | '@' | '!');
+    value.match_indices('(').any(|(at, _)| {
+        let (before, behind) = value.split_at(at);
+        let start = before.trim_end_matches(named).len();
+        let name = before.get(start..).unwrap_or_default();
+        !name.starts_with(|c: char| c.is_ascii_digit())
+            && !is_of_formulas(name)
+            && !behind.starts_with("(s)")
+            && !behind.starts_with("(es)")
+    })
+}
+
+/// Whether what stands in brackets may be said of anything: `(II)`, `(2001)`, `(1)(a)`, `(5-10 mg)`.
+fn is_said(inner: &str) -> bool {
+    let bytes = inner.as_bytes();
+    let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b", ()-./%".contains(byte);
+    let is_path = bytes.windows(3).any(|part| {
+        matches!(part, [a, b'.' | b'/', b] if a.is_ascii_alphabetic() && b.is_ascii_alphabetic())
+    });
+    !inner.is_empty()
+        && bytes.iter().all(|byte| is_plain(byte) || !byte.is_ascii())
+        && !is_path
+        && !inner.contains("()")
+        && !has_call(inner)
 }
 
 /// `name = value`, `name += value`
@@ -132,7 +229,7 @@ fn is_name(name: &str) -> bool {
         && !name.starts_with("[code")
 }
 
-/// `name(…)`, to the end. `f(x, y)` is of formulas, too.
+/// `name(…)`, to the end. `f(x, y)` is of formulas, too, and `open(2); close(2)` of sentences.
 fn call(part: &str) -> Option<Shape> {
     let (name, inner) = part.split_once('(')?;
     let inner = inner.strip_suffix(')')?;
@@ -140,9 +237,14 @@ fn call(part: &str) -> Option<Shape> {
     if !is_name(name) || inner.contains(". ") {
         return None;
     }
-    let is_formula = name.len() < 3
-        && inner.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b',' | b' '));
-    Some(if is_formula { Shape::Soft } else { Shape::Hard })
+    let is_calculated = |byte: u8| byte.is_ascii_alphanumeric() || b", +-*/^.|".contains(&byte);
+    let is_formula = is_of_formulas(name) && inner.bytes().all(is_calculated);
+    // `os.exit(1)`; no `Art.6(1)`.
+    let is_member = name.as_bytes().windows(3).any(
+        |part| matches!(part, [a, b'.', b] if a.is_ascii_alphanumeric() && b.is_ascii_lowercase()),
+    );
+    let is_soft = is_formula || is_said(inner) && !is_member;
+    Some(if is_soft { Shape::Soft } else { Shape::Hard })
 }
 
 #[cfg(test)]

@@ -111,7 +111,9 @@ impl Argument {
         if is_path(word) {
             return Self::Sign(Sign::Path);
         }
-        if bytes.iter().all(|byte| byte.is_ascii_digit() || b".:,-%".contains(byte)) {
+        if bytes.iter().all(|byte| byte.is_ascii_digit() || b".:,-%".contains(byte))
+            || is_date(bytes)
+        {
             return Self::Neutral;
         }
         if bytes.iter().any(|byte| matches!(byte, b'(' | b')' | b'"' | b'!' | b'?')) {
@@ -130,6 +132,12 @@ impl Argument {
         }
         if bytes.iter().any(u8::is_ascii_alphanumeric) { Self::Plain } else { Self::Neutral }
     }
+}
+
+/// `12/05/2021`, `24/7`
+fn is_date(word: &[u8]) -> bool {
+    word.iter().all(|byte| byte.is_ascii_digit() || matches!(byte, b'/' | b','))
+        && word.first().is_some_and(u8::is_ascii_digit)
 }
 
 fn is_flag(word: &str) -> bool {
@@ -224,19 +232,10 @@ const WORDS: [&str; 14] = [
     "remove", "create", "compose",
 ];
 
-/// What it is worth that the first word behind a program says what it has to do.
-pub(super) fn verb(word: &str, is_hard: bool) -> i32 {
-    match (VERBS.contains(&word), WORDS.contains(&word)) {
-        (true, _) => 2,
-        (false, true) => {
-            if is_hard {
-                2
-            } else {
-                1
-            }
-        }
-        (false, false) => 0,
-    }
+/// What it is worth that the first word behind a program says what it has to do. `vim config` may be a
+/// heading.
+pub(super) fn verb(word: &str) -> i32 {
+    if VERBS.contains(&word) { 2 } else { i32::from(WORDS.contains(&word)) }
 }
 
 pub(super) fn is_verb(word: &str) -> bool {
@@ -245,11 +244,11 @@ pub(super) fn is_verb(word: &str) -> bool {
 
 /// Whether a program reads what another one writes.
 pub(super) fn is_filter(program: &str) -> bool {
-    const FILTERS: [&str; 34] = [
+    const FILTERS: [&str; 35] = [
         "grep", "egrep", "fgrep", "rg", "awk", "gawk", "sed", "wc", "xargs", "sort", "head",
         "tail", "less", "more", "tee", "jq", "sh", "bash", "zsh", "sudo", "cut", "tr", "uniq",
         "iex", "python", "python3", "node", "perl", "tar", "psql", "mysql", "gzip", "gunzip",
-        "ssh",
+        "ssh", "base64",
     ];
     FILTERS.contains(&program)
 }
