@@ -157,7 +157,9 @@ export default [
       await page.getByRole("button", { name: "Refuse the waiver of api.gitlab.com:8443" }).click();
       await page.getByLabel(/^Reason/).fill("look elsewhere");
       await page.getByRole("dialog").getByRole("button", { name: "Refuse" }).click();
-      await page.getByText("api.gitlab.com:8443").waitFor({ state: "detached" });
+      // The dialog, which names it, too, is gone first.
+      await page.getByRole("dialog").waitFor({ state: "detached" });
+      await page.getByTestId("web-waivers").getByText("api.gitlab.com:8443").waitFor({ state: "detached" });
       await page.getByRole("button", { name: "New waiver" }).click();
       const dialog = page.getByRole("dialog");
       await dialog.getByLabel("It permits").selectOption("code");
