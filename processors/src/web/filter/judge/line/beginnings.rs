@@ -63,6 +63,30 @@ const TOOLS_OR_WORDS: [&str; 86] = [
     "zip", "dig", "nano", "hg", "rpm", "cmd", "nix",
 ];
 
+/// What names of cmdlets begin with: `Get-Item`.
+const CMDLET_VERBS: [&str; 17] = [
+    "Get",
+    "Set",
+    "New",
+    "Remove",
+    "Write",
+    "Import",
+    "Export",
+    "Invoke",
+    "Start",
+    "Stop",
+    "Add",
+    "Out",
+    "ConvertTo",
+    "ConvertFrom",
+    "Install",
+    "Enable",
+    "Expand",
+];
+
+/// The same, and words that are put together: `Test-Driven`.
+const CMDLET_VERBS_OR_WORDS: [&str; 4] = ["Test", "Select", "Where", "ForEach"];
+
 /// What statements begin with, and items of lists, too: `import duties`, `public schools`.
 const KEYWORDS_OR_WORDS: [&str; 46] = [
     "public", "private", "static", "abstract", "override", "export", "extern", "final", "class",
@@ -169,6 +193,21 @@ pub(super) fn is_command(word: &str) -> bool {
 /// Whether an item of a list may begin with a word that statements begin with.
 pub(super) fn is_also_word(word: &str) -> bool {
     ALSO_WORDS.iter().any(|group| group.contains(&word))
+}
+
+/// Whether a word is the name of a cmdlet.
+pub(super) fn is_cmdlet(word: &str) -> bool {
+    names_cmdlet(word, &CMDLET_VERBS)
+}
+
+/// Whether it may be one, or two words.
+pub(super) fn may_be_cmdlet(word: &str) -> bool {
+    names_cmdlet(word, &CMDLET_VERBS_OR_WORDS)
+}
+
+fn names_cmdlet(word: &str, verbs: &[&str]) -> bool {
+    let capital = |noun: &str| noun.starts_with(|c: char| c.is_ascii_uppercase());
+    word.split_once('-').is_some_and(|(verb, noun)| verbs.contains(&verb) && capital(noun))
 }
 
 /// Whether a word is the name of a program, and no other word.

@@ -186,31 +186,7 @@ fn words(line: &str) -> i32 {
 
 /// `Get-ChildItem -Path .`
 fn cmdlet(first: &str, rest: &str) -> i32 {
-    const VERBS: [&str; 20] = [
-        "Get",
-        "Set",
-        "New",
-        "Remove",
-        "Write",
-        "Import",
-        "Export",
-        "Invoke",
-        "Start",
-        "Stop",
-        "Add",
-        "Test",
-        "Out",
-        "Select",
-        "Where",
-        "ForEach",
-        "ConvertTo",
-        "ConvertFrom",
-        "Install",
-        "Enable",
-    ];
-    let is_cmdlet = first.split_once('-').is_some_and(|(verb, noun)| {
-        VERBS.contains(&verb) && noun.starts_with(|c: char| c.is_ascii_uppercase())
-    });
+    let is_cmdlet = beginnings::is_cmdlet(first) || beginnings::may_be_cmdlet(first);
     match (is_cmdlet, rest.is_empty() || rest.starts_with(['-', '$', '"', '\'', '|', '(', '{'])) {
         (true, true) => 5,
         (true, false) => 2,

@@ -128,7 +128,7 @@ enum Program {
 impl Program {
     fn of(word: &str) -> Self {
         let bare = word.strip_suffix(".exe").unwrap_or(word);
-        if beginnings::is_program(bare) || words::is_cmdlet(word) || word.starts_with("./") {
+        if beginnings::is_program(bare) || beginnings::is_cmdlet(word) || word.starts_with("./") {
             return Self::Hard;
         }
         if beginnings::may_be_program(bare) { Self::Soft } else { Self::by_path(word) }

@@ -180,30 +180,6 @@ pub(super) fn without_end(word: &str) -> (&str, bool) {
     (bare, bare.len() < word.len() && !bare.is_empty())
 }
 
-/// `Get-Item`
-pub(super) fn is_cmdlet(word: &str) -> bool {
-    const VERBS: [&str; 16] = [
-        "Get",
-        "Set",
-        "New",
-        "Remove",
-        "Write",
-        "Import",
-        "Export",
-        "Invoke",
-        "Start",
-        "Stop",
-        "Add",
-        "Out",
-        "ConvertTo",
-        "Install",
-        "Enable",
-        "Expand",
-    ];
-    let capital = |noun: &str| noun.starts_with(|c: char| c.is_ascii_uppercase());
-    word.split_once('-').is_some_and(|(verb, noun)| VERBS.contains(&verb) && capital(noun))
-}
-
 /// What programs are told to do, by words that are hardly said of anything else.
 const VERBS: [&str; 19] = [
     "install",
