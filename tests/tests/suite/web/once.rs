@@ -3,7 +3,12 @@
 use std::time::Duration;
 
 use serde_json::Value;
-use weir_tests::{agent::Agent, deadline, outside::Outside, weir::Part};
+use weir_tests::{
+    agent::Agent,
+    deadline,
+    outside::Outside,
+    weir::{Answer, Part},
+};
 
 use super::portal::{code, events, open, place, refused, tick};
 
@@ -145,6 +150,16 @@ async fn a_request_that_comes_again_gets_its_first_answer() {
     one.stop().await;
 }
 
+/// Every agent asks for the same, once under each seed.
+fn crowd<'a>(
+    agents: &'a [Agent],
+    seeds: &'a [String],
+    url: &'a str,
+    now: u64,
+) -> impl Iterator<Item = impl Future<Output = Answer> + 'a> + 'a {
+    agents.iter().flat_map(move |agent| seeds.iter().map(move |seed| agent.get(seed, url, now)))
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn two_hundred_who_want_the_same_wait_for_one_fetch() {
     let outside = Outside::start().await;
@@ -160,13 +175,7 @@ async fn two_hundred_who_want_the_same_wait_for_one_fetch() {
     let gate = outside.hold();
     let url = format!("{}/popular", outside.url);
     let seeds: Vec<String> = (0..5).map(|n| format!("ask {n}")).collect();
-    let asks = agents.iter().flat_map(|agent| {
-        let url = url.clone();
-        seeds.iter().map(move |seed| {
-            let url = url.clone();
-            async move { agent.get(seed, &url, now).await }
-        })
-    });
+    let asks = crowd(&agents, &seeds, &url, now);
     let release = async {
         deadline::until("all are admitted", async || {
             let n = events(admin, "WebRequestSubmitted").await.len();
@@ -205,15 +214,8 @@ async fn whenever_a_crowd_comes_it_has_a_page_fetched_once() {
     for round in 0..ROUNDS {
         let url = format!("{}/crowd/{round}", outside.url);
         let seeds: Vec<String> = (0..5).map(|n| format!("{round} {n}")).collect();
-        let asks = agents.iter().flat_map(|agent| {
-            let url = url.clone();
-            seeds.iter().map(move |seed| {
-                let url = url.clone();
-                async move { agent.get(seed, &url, now).await.expect(200) }
-            })
-        });
-        let answers: Vec<Value> =
-            futures_util::future::join_all(asks).await.into_iter().map(|it| it.json()).collect();
+        let answers = futures_util::future::join_all(crowd(&agents, &seeds, &url, now)).await;
+        let answers: Vec<Value> = answers.into_iter().map(|it| it.expect(200).json()).collect();
         assert!(answers.iter().all(|it| it["content"] == answers[0]["content"]), "{answers:?}");
         let paid = answers.iter().filter(|it| it["cached"] == false).count();
         assert_eq!((outside.n_asked(), paid), (round + 1, 1), "round {round}");
