@@ -47,7 +47,7 @@ pub enum Why {
     #[error("the GraphQL document asks nothing")]
     Nothing,
     /// The request around it is not one question.
-    #[error("a GraphQL request is one JSON object with `query`")]
+    #[error("a GraphQL request is one JSON object, or one form, with one `query`")]
     Request,
     /// Nobody can say what is in it.
     #[error("the body cannot be read as JSON, and may hold a GraphQL document")]
@@ -151,20 +151,31 @@ fn judge_text(body: &[u8]) -> Result<bool, Why> {
 }
 
 fn judge_pairs<'a>(pairs: impl Iterator<Item = (Cow<'a, str>, Cow<'a, str>)>) -> Result<bool, Why> {
-    let mut asks = false;
+    let (mut asks, mut n_queries, mut n_documents) = (false, 0, 0);
     for (name, value) in pairs {
         if name.eq_ignore_ascii_case("extensions") && value.contains("persistedQuery") {
             return Err(Why::Kept);
         }
-        if name.eq_ignore_ascii_case("query") && value.contains('{') {
-            match is_query(&value) {
-                Ok(()) => asks = true,
-                Err(Why::Unreadable { .. }) => {}
-                Err(why) => return Err(why),
-            }
+        if !name.eq_ignore_ascii_case("query") {
+            continue;
+        }
+        n_queries += 1;
+        if !value.contains('{') {
+            continue;
+        }
+        n_documents += 1;
+        // Each is read, and that takes a while: the second one is read only to say what is wrong with it.
+        if n_documents > 2 {
+            return Err(Why::Request);
+        }
+        match is_query(&value) {
+            Ok(()) => asks = true,
+            Err(Why::Unreadable { .. }) => {}
+            Err(why) => return Err(why),
         }
     }
-    Ok(asks)
+    // Of two of them one server takes the first, another the last.
+    if n_documents > 0 && n_queries > 1 { Err(Why::Request) } else { Ok(asks) }
 }
 
 fn judge_json(body: &Body, must: bool) -> Result<bool, Why> {

@@ -59,10 +59,23 @@ fn an_address_asks_whatever_the_method_is() {
         ("query={a}&query=mutation{x}", Err(Why::NotAQuery("mutation"))),
         ("query=rust+{generics", Ok(false)),
         ("query=words", Ok(false)),
+        ("query=words&query=more+words", Ok(false)),
+        ("query={a}&query={b}", Err(Why::Request)),
+        ("query={a}&Query=words", Err(Why::Request)),
+        ("query=words&query={a}", Err(Why::Request)),
+        ("query={&query={&query=mutation{x}", Err(Why::Request)),
         ("extensions={\"persistedQuery\":{}}", Err(Why::Kept)),
     ] {
         assert_eq!(judge_url(&format!("https://x.test/graphql?{query}")), found, "{query}");
     }
+}
+
+/// A form of a megabyte was once read as a hundred thousand documents.
+#[test]
+fn a_form_is_not_read_as_one_document_after_the_other() {
+    let form = "query={&".repeat(100_000);
+    let found = judge_body("application/x-www-form-urlencoded", form.as_bytes());
+    assert_eq!(found, Err(Why::Request));
 }
 
 #[test]
