@@ -3,7 +3,8 @@
 //! A few kilobytes can stand for gigabytes: what is counted is what comes out, of every layer.
 
 use std::{
-    io::{self, Read},
+    io::{self, BufRead as _, BufReader, Read},
+    mem,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -11,7 +12,10 @@ use std::{
 };
 
 use bytes::Bytes;
-use flate2::read::{DeflateDecoder, MultiGzDecoder, ZlibDecoder};
+use flate2::{
+    bufread::GzDecoder,
+    read::{DeflateDecoder, ZlibDecoder},
+};
 use http::{HeaderMap, header::CONTENT_ENCODING};
 use ruzstd::decoding::{FrameDecoder, StreamingDecoder};
 
@@ -22,6 +26,8 @@ pub(super) const ACCEPTED: &str = "gzip, br, zstd, deflate";
 const MAX_LAYERS: usize = 2;
 /// The largest window of zstd that a web server may use (RFC 9659).
 const MAX_ZSTD_WINDOW_BYTES: u64 = 8 << 20;
+/// How many frames, or members, an encoding may be made of.
+const MAX_PIECES: usize = 1_000;
 /// What an encoding may add to what it holds, in bytes.
 pub(super) const SLACK_BYTES: usize = 64 << 10;
 const PIECE_BYTES: usize = 32 << 10;
@@ -143,12 +149,12 @@ fn named(said: &str) -> Box<str> {
 
 fn opened(coding: Coding, source: Within) -> Box<dyn Read + Send> {
     match coding {
-        Coding::Gzip => Box::new(MultiGzDecoder::new(source)),
+        Coding::Gzip => Box::new(Pieces::<GzDecoder<Source>>::new(source)),
         Coding::Deflate => Box::new(Deflate::Unknown(Some(source))),
         Coding::Brotli => {
             Box::new(brotli_decompressor::Decompressor::new(source, BROTLI_BUFFER_BYTES))
         }
-        Coding::Zstd => Box::new(Zstd::Between(Some(source))),
+        Coding::Zstd => Box::new(Pieces::<StreamingDecoder<Source, FrameDecoder>>::new(source)),
     }
 }
 
@@ -202,38 +208,83 @@ impl Read for Deflate {
     }
 }
 
-type Frame = StreamingDecoder<io::Chain<io::Cursor<[u8; 1]>, Within>, FrameDecoder>;
+/// What one frame of zstd, or one member of gzip, is read from.
+type Source = BufReader<Within>;
 
-/// One frame after the other.
-enum Zstd {
-    Between(Option<Within>),
-    Inside(Box<Frame>),
+/// A frame of zstd, or a member of gzip: others may follow it.
+trait Piece: Read + Sized {
+    fn open(source: Source) -> io::Result<Self>;
+
+    /// What follows it.
+    fn close(self) -> Source;
 }
 
-impl Read for Zstd {
+impl Piece for GzDecoder<Source> {
+    fn open(source: Source) -> io::Result<Self> {
+        Ok(Self::new(source))
+    }
+
+    fn close(self) -> Source {
+        self.into_inner()
+    }
+}
+
+impl Piece for StreamingDecoder<Source, FrameDecoder> {
+    fn open(source: Source) -> io::Result<Self> {
+        Self::new_with_max_window_size(source, MAX_ZSTD_WINDOW_BYTES).map_err(io::Error::other)
+    }
+
+    fn close(self) -> Source {
+        self.into_inner()
+    }
+}
+
+/// One piece after the other. They are bounded, too: of those that hold nothing a body may have hundreds
+/// of thousands, and each is work.
+struct Pieces<P> {
+    now: Now<P>,
+    left: usize,
+    overflown: Arc<AtomicBool>,
+}
+
+enum Now<P> {
+    Between(Option<Source>),
+    Inside(Box<P>),
+}
+
+impl<P: Piece> Pieces<P> {
+    fn new(source: Within) -> Self {
+        let overflown = Arc::clone(&source.overflown);
+        Self { now: Now::Between(Some(BufReader::new(source))), left: MAX_PIECES, overflown }
+    }
+}
+
+impl<P: Piece> Read for Pieces<P> {
     fn read(&mut self, piece: &mut [u8]) -> io::Result<usize> {
         loop {
-            match self {
-                Self::Between(source) => {
+            match &mut self.now {
+                Now::Between(source) => {
                     let Some(mut source) = source.take() else { return Ok(0) };
-                    let mut first = [0];
-                    if source.read(&mut first)? == 0 {
+                    if source.fill_buf()?.is_empty() {
                         return Ok(0);
                     }
-                    let whole = io::Cursor::new(first).chain(source);
-                    let frame =
-                        StreamingDecoder::new_with_max_window_size(whole, MAX_ZSTD_WINDOW_BYTES);
-                    *self = Self::Inside(Box::new(frame.map_err(io::Error::other)?));
+                    let Some(left) = self.left.checked_sub(1) else {
+                        self.overflown.store(true, Ordering::Relaxed);
+                        return Err(io::Error::other("an encoding has piece after piece"));
+                    };
+                    self.left = left;
+                    self.now = Now::Inside(Box::new(P::open(source)?));
                 }
-                Self::Inside(frame) => {
-                    let n = frame.read(piece)?;
+                Now::Inside(inside) => {
+                    let n = inside.read(piece)?;
                     if n > 0 || piece.is_empty() {
                         return Ok(n);
                     }
-                    let Self::Inside(frame) = std::mem::replace(self, Self::Between(None)) else {
+                    let Now::Inside(inside) = mem::replace(&mut self.now, Now::Between(None))
+                    else {
                         return Ok(0);
                     };
-                    *self = Self::Between(Some(frame.into_inner().into_inner().1));
+                    self.now = Now::Between(Some(inside.close()));
                 }
             }
         }

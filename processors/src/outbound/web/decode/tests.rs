@@ -111,6 +111,27 @@ async fn what_comes_out_is_counted_and_not_what_goes_in() {
     assert_eq!((exact.body.len(), exact.cut), (CAP, false));
 }
 
+/// Two megabytes of frames that hold nothing were once a quarter of a million decoders.
+#[tokio::test]
+async fn a_body_has_so_many_pieces_and_no_more() {
+    let whole = |n: usize| {
+        let body = b"x".repeat(n).into();
+        Ok(Decoded { body, cut: n == MAX_PIECES, broken: false })
+    };
+    for (encoding, full, empty) in
+        [("gzip", gzip(b"x"), gzip(b"")), ("zstd", zstd(b"x"), zstd(b""))]
+    {
+        let few = full.repeat(MAX_PIECES - 1);
+        assert_eq!(decoded(&[encoding], few).await, whole(MAX_PIECES - 1), "{encoding}");
+        let many = full.repeat(MAX_PIECES + 1);
+        assert_eq!(decoded(&[encoding], many).await, whole(MAX_PIECES), "{encoding}");
+        // What stands behind those that hold nothing is not come to.
+        let hollow = [empty.repeat(MAX_PIECES), full].concat();
+        let found = decoded(&[encoding], hollow).await.unwrap();
+        assert_eq!((found.body.len(), found.cut, found.broken), (0, true, false), "{encoding}");
+    }
+}
+
 #[tokio::test]
 async fn a_body_that_breaks_off_says_so() {
     let long: Vec<u8> =
