@@ -161,10 +161,8 @@ async fn preview(
     by: By<WebRead>,
     request: Request,
 ) -> Result<Json<PagePreview>, Problem> {
-    let _place = PLACES.try_acquire().map_err(|_| {
-        Problem::new(&BUSY, "other pages are being previewed at this moment").retry_after(1)
-    })?;
     let (parts, body) = request.into_parts();
+    // Who is slow to send it keeps no place from others.
     let body = collect_within(&parts.headers, body, MAX_BODY_BYTES).await?;
     let work = move || {
         let asked: PagePreviewRequest = parse(&parts.headers, &body)?;
@@ -172,8 +170,24 @@ async fn preview(
         permitted(&state, &by.principal, &asked)?;
         previewed(&asked)
     };
-    let previewed = tokio::task::spawn_blocking(work).await;
-    previewed.map_err(|_| Problem::new(&INTERNAL, "the preview broke off"))?.map(Json)
+    in_a_place(&PLACES, work).await.map(Json)
+}
+
+/// Does work on a thread of its own, unless all places are taken. Whoever goes away meanwhile, it has its
+/// place until it is done.
+async fn in_a_place<T: Send + 'static>(
+    places: &'static Semaphore,
+    work: impl FnOnce() -> Result<T, Problem> + Send + 'static,
+) -> Result<T, Problem> {
+    let place = places.try_acquire().map_err(|_| {
+        Problem::new(&BUSY, "other pages are being previewed at this moment").retry_after(1)
+    })?;
+    let work = move || {
+        let _place = place;
+        work()
+    };
+    let done = tokio::task::spawn_blocking(work).await;
+    done.map_err(|_| Problem::new(&INTERNAL, "the preview broke off"))?
 }
 
 /// Whether an agent could ask for the page like this.
@@ -218,7 +232,30 @@ fn previewed(asked: &PagePreviewRequest) -> Result<PagePreview, Problem> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::mpsc;
+
     use super::*;
+
+    /// It once took no place up any more when the one who had asked had gone.
+    #[tokio::test]
+    async fn work_has_its_place_until_it_is_done_whoever_goes_away() {
+        static PLACE: Semaphore = Semaphore::const_new(1);
+        let ((begun, begins), (finish, finished)) = (mpsc::channel(), mpsc::channel::<()>());
+        let work = move || {
+            begun.send(()).expect("somebody waits for it");
+            finished.recv().expect("it is let go");
+            Ok(())
+        };
+        let asking = tokio::spawn(in_a_place(&PLACE, work));
+        tokio::task::spawn_blocking(move || begins.recv()).await.expect("no panic").expect("begun");
+        asking.abort();
+        assert!(asking.await.expect_err("gone").is_cancelled());
+        let busy = in_a_place(&PLACE, || Ok(())).await.expect_err("the place is taken");
+        assert_eq!(busy.kind().code, "busy");
+        finish.send(()).expect("it waits");
+        drop(PLACE.acquire().await.expect("the place is free again"));
+        in_a_place(&PLACE, || Ok(())).await.expect("there is a place");
+    }
 
     fn asked(content: &str, content_type: Option<&str>) -> PagePreviewRequest {
         PagePreviewRequest {

@@ -7,6 +7,10 @@ use std::{
 };
 
 use serde_json::{Value, json};
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    net::TcpStream,
+};
 use weir_events::timestamp::Timestamp;
 use weir_tests::{
     deadline,
@@ -297,6 +301,33 @@ async fn a_waiver_of_two_persons_gets_past_a_block_until_it_ends() {
     ann.post(&format!("{path}/{id}/revoke"), &reason).await.has(204);
     assert_eq!(check(&ann, url).await["action"], "block");
     ann.post(&format!("{path}/{id}/revoke"), &reason).await.has(404);
+}
+
+/// Two of them once kept everybody from a preview for as long as they liked.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_is_slow_to_send_a_page_keeps_nobody_from_a_preview() {
+    let place = Place::on_a_test_database().await;
+    let weir = place.start(Part::Up).await;
+    let token = place.token().expect("a token");
+    let address = weir.url.trim_start_matches("http://");
+    let head = format!(
+        "POST /api/web/preview HTTP/1.1\r\nhost: {address}\r\nauthorization: Bearer {token}\r\n\
+         content-type: application/json\r\ncontent-length: 100\r\nexpect: 100-continue\r\n\r\n"
+    );
+    let mut slow = Vec::new();
+    for _ in 0..4 {
+        let mut stream = TcpStream::connect(address).await.expect("a connection");
+        stream.write_all(head.as_bytes()).await.expect("sent");
+        // That is said when the page is waited for.
+        let mut said = [0; 12];
+        stream.read_exact(&mut said).await.expect("an answer");
+        assert_eq!(String::from_utf8_lossy(&said), "HTTP/1.1 100");
+        slow.push(stream);
+    }
+    let page = json!({"content": "<p>A weir regulates a flow.</p>"});
+    weir.client.post("/api/web/preview", &page).await.has(200);
+    drop(slow);
+    weir.stop().await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
