@@ -166,6 +166,9 @@ pub struct WebRequestCompleted {
     /// Where it was not admitted before, what a human was asked and has allowed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approval: Option<Hash256>,
+    /// The rendering that the agent was given: SHA-256 of the filter and its version.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub variant: Option<Hash256>,
 }
 
 /// An address that a redirect led to, and what became of it.

@@ -76,6 +76,7 @@ pub fn completed(asked: &Asked, content: Hash256, n_blocks: u32) -> WebRequestCo
         back_off: None,
         redirects: Vec::new(),
         approval: None,
+        variant: Some(hash(0)),
     }
 }
 

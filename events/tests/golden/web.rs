@@ -81,6 +81,7 @@ pub(super) fn events() -> Vec<web::Event> {
             back_off: Some(2),
             redirects: Vec::new(),
             approval: None,
+            variant: None,
         }
         .into(),
         WebRequestBlocked {
@@ -209,8 +210,15 @@ pub(super) fn added() -> Vec<web::Event> {
         let redirects = vec![redirect.clone()];
         Some(match event {
             web::Event::WebRequestCompleted(done) => {
-                let approval = Some(Hash256::new([7; 32]));
-                WebRequestCompleted { redirects, approval, paused_at: Some(780), ..done }.into()
+                let (approval, variant) = (Hash256::new([7; 32]), Hash256::new([5; 32]));
+                WebRequestCompleted {
+                    redirects,
+                    approval: Some(approval),
+                    variant: Some(variant),
+                    paused_at: Some(780),
+                    ..done
+                }
+                .into()
             }
             web::Event::WebRequestBlocked(it) => WebRequestBlocked { redirects, ..it }.into(),
             web::Event::WebRequestFailed(it) => WebRequestFailed { redirects, ..it }.into(),

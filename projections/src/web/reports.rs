@@ -50,7 +50,7 @@ impl Projection for Reports {
     }
 
     fn version(&self) -> i32 {
-        4
+        5
     }
 
     fn subsystem(&self) -> Subsystem {

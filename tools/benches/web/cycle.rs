@@ -124,6 +124,7 @@ fn done(agent: AgentId, nth: usize) -> Event {
         hosts: Vec::new(),
         redirects: Vec::new(),
         approval: None,
+        variant: None,
         back_off: None,
         paused_at: None,
     }

@@ -161,6 +161,7 @@ impl Given {
             hosts: Vec::new(),
             redirects: Vec::new(),
             approval: None,
+            variant: Some(self.variant),
             back_off: None,
             paused_at: None,
         }

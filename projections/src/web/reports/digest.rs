@@ -1,13 +1,14 @@
 //! SHA-256 of what is known of a request, or of a page that is cached: every field in turn, numbers as
 //! eight bytes, the first the highest, texts and binaries after their length, what may be missing
 //! after a 0 or a 1; redirects, and the approval of a hit, only where there are any. Nothing of it is a
-//! time of day, nor a place in the log.
+//! time of day, nor a place in the log. What was published of cycles before a digest changed stands as it
+//! was published.
 
 use sha2::{Digest as _, Sha256};
 use weir_events::web::{
     Asked, WebCacheStored, WebRedirect, WebRequestBlocked, WebRequestCompleted, WebRequestFailed,
     WebRequestSubmitted,
-    content::FilterReport,
+    content::{ContentFilter, FilterReport},
     request::{ApiInteractionKind, Cost},
 };
 
@@ -19,7 +20,7 @@ struct Canon(Sha256);
 impl Canon {
     fn of(asked: &Asked, state: u8) -> Self {
         let mut canon = Self(Sha256::new());
-        canon.0.update(b"weir.portal.request.v1");
+        canon.0.update(b"weir.portal.request.v2");
         canon.bytes(asked.request.as_bytes());
         canon.bytes(asked.agent.as_bytes());
         canon.text(&asked.url);
@@ -77,6 +78,22 @@ impl Canon {
         }
     }
 
+    fn filter(&mut self, filter: &ContentFilter) {
+        let ContentFilter {
+            strip_code_blocks,
+            strip_inline_code,
+            transform_apis,
+            transform_examples,
+            max_size,
+            format,
+        } = *filter;
+        for is_on in [strip_code_blocks, strip_inline_code, transform_apis, transform_examples] {
+            self.number(u64::from(is_on));
+        }
+        self.number(u64::from(max_size));
+        self.text(format.as_str());
+    }
+
     fn filtered(&mut self, report: &FilterReport) {
         self.number(u64::from(report.code_blocks_removed));
         self.number(report.bytes_stripped);
@@ -98,6 +115,7 @@ pub(super) fn submitted(it: &WebRequestSubmitted) -> Digest {
         ApiInteractionKind::WebsocketSnap => 3,
     });
     canon.bytes(it.key.as_bytes());
+    canon.filter(&it.filter);
     canon.number(u64::from(it.epoch));
     canon.number(u64::from(it.quota));
     canon.bytes(it.transfer.as_bytes());
@@ -110,6 +128,7 @@ pub(super) fn completed(it: &WebRequestCompleted) -> Digest {
     let mut canon = Canon::of(&it.asked, 1);
     canon.number(u64::from(it.status));
     canon.text(&it.content_type);
+    canon.if_any(it.variant.as_ref().map(|variant| variant.as_bytes().as_slice()));
     canon.bytes(it.content.as_bytes());
     canon.number(it.content_size);
     canon.number(u64::from(it.cached));
@@ -148,7 +167,7 @@ pub(super) fn failed(it: &WebRequestFailed) -> Digest {
 
 pub(super) fn stored(it: &WebCacheStored) -> Digest {
     let mut canon = Canon(Sha256::new());
-    canon.0.update(b"weir.portal.page.v1");
+    canon.0.update(b"weir.portal.page.v2");
     canon.bytes(it.key.as_bytes());
     canon.bytes(it.variant.as_bytes());
     canon.if_any(it.owner.as_ref().map(|owner| owner.as_bytes().as_slice()));
@@ -163,6 +182,7 @@ pub(super) fn stored(it: &WebCacheStored) -> Digest {
     canon.bytes(it.request.as_bytes());
     canon.number(it.cycle);
     canon.number(u64::from(it.ttl));
+    canon.texts(&it.redirected);
     canon.end()
 }
 

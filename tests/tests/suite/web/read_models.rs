@@ -8,7 +8,9 @@ use weir_events::{
     position::Position,
     timestamp::Timestamp,
     web::{
-        Event, PortalReportPublished, QuotaExhausted, WebRequestCompleted,
+        Event, PortalReportPublished, QuotaExhausted, WebCacheStored, WebRequestCompleted,
+        WebRequestSubmitted,
+        content::ContentFilter,
         request::{Cost, Hash256},
     },
 };
@@ -544,4 +546,28 @@ async fn the_state_hash_is_the_same_for_the_same_log_and_another_from_the_first_
     events[0] = stored(&page, None, hash(2)).into();
     let cached = hashes(&events).await;
     assert!((0..3).all(|nth| cached[nth] != one[nth]), "{cached:?}");
+}
+
+/// Ruling A38: it is the state, and not only most of it.
+#[tokio::test]
+async fn the_state_hash_covers_how_a_page_was_wanted_given_and_come_by() {
+    let (open, answered) = (asked(1, agent(1), 0), asked(2, agent(1), 0));
+    let page = stored(&answered, None, hash(1));
+    let of = async |filter: ContentFilter, variant: u64, redirected: Vec<String>| {
+        let done = completed(&answered, hash(1), 0);
+        let events: [Event; 4] = [
+            WebRequestSubmitted { filter, ..submitted(&open) }.into(),
+            submitted(&answered).into(),
+            WebRequestCompleted { variant: Some(hash(variant)), ..done }.into(),
+            WebCacheStored { redirected, ..page.clone() }.into(),
+        ];
+        hashes(&events).await
+    };
+    let plain = ContentFilter::default();
+    let mut all = BTreeSet::from([of(plain, 1, Vec::new()).await]);
+    all.insert(of(ContentFilter { max_size: 65_535, ..plain }, 1, Vec::new()).await);
+    all.insert(of(ContentFilter { strip_inline_code: false, ..plain }, 1, Vec::new()).await);
+    all.insert(of(plain, 2, Vec::new()).await);
+    all.insert(of(plain, 1, vec!["https://docs.example/".to_owned()]).await);
+    assert_eq!(all.len(), 5, "{all:?}");
 }
