@@ -193,7 +193,7 @@ impl Egress {
         journey: &mut Journey,
     ) -> Result<Page, Why> {
         ask.check()?;
-        let url = WebUrl::parse(&ask.url).map_err(|cause| Why::Url { hop: 0, cause })?;
+        let url = WebUrl::parse(&ask.url).map_err(|cause| Why::Url { hop: 0, to: None, cause })?;
         let mut step = Step { url, method: ask.method.clone(), body: ask.body.clone() };
         loop {
             if step.url.scheme().websocket() {
@@ -213,7 +213,7 @@ impl Egress {
             };
             let max = self.0.settings.max_redirects;
             if hop == max {
-                return Err(Why::Redirects { max });
+                return Err(Why::Redirects { max, to: next.url.shown().into() });
             }
             let (headers, sets_cookie) = kept(&raw.headers);
             journey.redirects.push((raw.status, headers));
@@ -276,7 +276,7 @@ impl Journey {
 fn request(ask: &PageAsk, step: &Step, hop: usize) -> Result<Request<Full<Bytes>>, Why> {
     let unsendable = |cause: http::Error| {
         let cause = UrlFault::Unreadable(cause.to_string().into());
-        Why::Url { hop, cause }
+        Why::Url { hop, to: None, cause }
     };
     let uri = Uri::try_from(step.url.target()).map_err(|cause| unsendable(cause.into()))?;
     let body = step.body.clone().unwrap_or_default();

@@ -11,6 +11,9 @@ use reqwest::Url;
 use weir_aggregates::web::host::Host;
 use weir_events::web::request::MAX_URL_BYTES;
 
+/// How much is shown of an address that cannot be followed, in characters.
+const MAX_SHOWN: usize = 256;
+
 /// What is spoken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Scheme {
@@ -91,6 +94,30 @@ impl WebUrl {
     pub fn join(&self, location: &str) -> Result<Self, UrlFault> {
         check_text(location)?;
         Self::of(self.url.join(location).map_err(unreadable)?)
+    }
+
+    /// Where an answer redirects to that cannot be followed, for the record: without a query, user name
+    /// and password, which may be secrets, and never long.
+    #[must_use]
+    pub fn shown_from(&self, location: &str) -> String {
+        let shown = match self.url.join(location) {
+            Err(_) => "an address that cannot be read".to_owned(),
+            Ok(url) => {
+                let query = if url.query().is_some() { "?…" } else { "" };
+                let scheme = spoken(url.scheme());
+                if url.cannot_be_a_base() {
+                    format!("{scheme}:…")
+                } else {
+                    let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
+                    let host = url.host_str().unwrap_or_default();
+                    format!("{scheme}://{host}{port}{}{query}", url.path())
+                }
+            }
+        };
+        match shown.char_indices().nth(MAX_SHOWN) {
+            Some((cut, _)) => format!("{}…", shown.get(..cut).unwrap_or_default()),
+            None => shown,
+        }
     }
 
     fn of(mut url: Url) -> Result<Self, UrlFault> {
@@ -195,6 +222,11 @@ impl fmt::Display for WebUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
     }
+}
+
+/// The name of a scheme, also of one that is not spoken here.
+fn spoken(scheme: &str) -> &str {
+    if matches!(scheme, "http" | "https" | "ws" | "wss") { scheme } else { known(scheme) }
 }
 
 /// The name of a scheme that is not spoken here. A redirect may call it anything.
@@ -335,6 +367,26 @@ mod tests {
         assert_eq!(url.target(), "/a%2Fb/%2e%2e%2fc?x=%26&y=a|b`c%27d");
         assert_eq!(format!("https://{}{}", url.authority(), url.target()), url.as_str());
         assert_eq!(url.shown(), "https://docs.rs:8443/a%2Fb/%2e%2e%2fc?…");
+    }
+
+    #[test]
+    fn where_a_redirect_would_have_led_is_shown_without_what_may_be_secret() {
+        let from = WebUrl::parse("https://docs.rs/a/b").unwrap();
+        let long = format!("/{}", "\u{e9}".repeat(MAX_URL_BYTES));
+        for (location, shown) in [
+            ("file:///etc/passwd", "file:///etc/passwd"),
+            ("//u:secret@Other.Example:81/c?key=secret#d", "https://other.example:81/c?…"),
+            ("gopher://a.example/x", "gopher://a.example/x"),
+            ("javascript:alert(1)", "javascript:…"),
+            ("data:text/plain,x", "data:…"),
+            ("eval-this-code:x", "another scheme:…"),
+            ("http://[::1", "an address that cannot be read"),
+            ("/\\evil.example/", "https://evil.example/"),
+        ] {
+            assert_eq!(from.shown_from(location), shown, "{location}");
+        }
+        let shown = from.shown_from(&long);
+        assert!(shown.chars().count() == MAX_SHOWN + 1 && shown.ends_with('…'), "{shown}");
     }
 
     #[test]

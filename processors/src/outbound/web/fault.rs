@@ -45,6 +45,8 @@ pub enum Why {
     Url {
         /// Which hop.
         hop: usize,
+        /// What is shown of it, where an answer leads to it.
+        to: Option<Box<str>>,
         /// What is wrong with it.
         #[source]
         cause: UrlFault,
@@ -98,6 +100,8 @@ pub enum Why {
     Redirects {
         /// How many are followed.
         max: usize,
+        /// Where the next one leads, without its query.
+        to: Box<str>,
     },
     /// Redirects in two directions at once.
     #[error("`{host}` redirects without one readable address")]

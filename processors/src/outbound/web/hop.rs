@@ -69,7 +69,10 @@ impl Step {
         };
         let location = std::str::from_utf8(location.as_bytes());
         let location = location.map_err(|_| Why::Location { host: host() })?;
-        let url = self.url.join(location).map_err(|cause| Why::Url { hop: hop + 1, cause })?;
+        let url = self.url.join(location).map_err(|cause| {
+            let to = Some(self.url.shown_from(location).into());
+            Why::Url { hop: hop + 1, to, cause }
+        })?;
         if self.url.scheme().secure() && !url.scheme().secure() {
             return Err(Why::Downgrade { host: host(), to: url.shown().into() });
         }
@@ -136,9 +139,16 @@ mod tests {
             let fault = next("https://a.example/", Method::GET, 302, &[to]).unwrap_err();
             assert!(matches!(fault, Why::Downgrade { .. }), "{to}: {fault}");
         }
-        for to in ["file:///etc/passwd", "gopher://a.example/", "//u@a.example/", "http://[::1"] {
+        for (to, shown) in [
+            ("file:///etc/passwd", "file:///etc/passwd"),
+            ("gopher://a.example/", "gopher://a.example/"),
+            ("//u@a.example/", "https://a.example/"),
+            ("http://[::1", "an address that cannot be read"),
+        ] {
             let fault = next("https://a.example/", Method::GET, 302, &[to]).unwrap_err();
             assert!(matches!(fault, Why::Url { hop: 1, .. }), "{to}: {fault}");
+            let Why::Url { to: on_record, .. } = fault else { continue };
+            assert_eq!(on_record.as_deref(), Some(shown), "{to}");
         }
         let fault = next("https://a.example/", Method::GET, 302, &["/a", "/b"]).unwrap_err();
         assert!(matches!(fault, Why::Location { .. }), "{fault}");

@@ -116,7 +116,7 @@ impl Egress {
         journey: &mut Journey,
     ) -> Result<Snapshot, Why> {
         ask.check()?;
-        let url = WebUrl::parse(&ask.url).map_err(|cause| Why::Url { hop: 0, cause })?;
+        let url = WebUrl::parse(&ask.url).map_err(|cause| Why::Url { hop: 0, to: None, cause })?;
         if !url.scheme().websocket() {
             return Err(AskFault::Scheme(url.shown().into()).into());
         }
@@ -163,7 +163,7 @@ fn handshake(url: &WebUrl) -> Result<Request<()>, Why> {
         .header("sec-websocket-key", generate_key());
     request.body(()).map_err(|cause| {
         let cause = super::address::UrlFault::Unreadable(cause.to_string().into());
-        Why::Url { hop: 0, cause }
+        Why::Url { hop: 0, to: None, cause }
     })
 }
 

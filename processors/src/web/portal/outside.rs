@@ -12,9 +12,7 @@ use weir_events::{
     timestamp::Timestamp,
     web::{
         WebRedirect,
-        request::{
-            AgentId, ApiInteractionKind, CachePolicy, ErrorClass, Hash256, HttpMethod, PortalError,
-        },
+        request::{AgentId, ApiInteractionKind, CachePolicy, Hash256, HttpMethod, PortalError},
         rule::Action,
     },
 };
@@ -73,6 +71,15 @@ pub(super) struct Trouble {
 }
 
 impl Trouble {
+    /// A name that was asked for has left, also where it leads inside (ruling A11): in names one can
+    /// write letters. What was refused before that costs nothing, nor does what never got past the queue
+    /// here.
+    fn of(fault: EgressFault) -> Self {
+        let EgressFault { why, contacted, asked, .. } = fault;
+        let hosts = contacted.into_iter().map(String::from).collect();
+        Self { error: Portal::error(why), left: asked, hosts, redirects: Vec::new() }
+    }
+
     pub(super) const fn nothing_left(error: PortalError) -> Self {
         Self { error, left: false, hosts: Vec::new(), redirects: Vec::new() }
     }
@@ -151,19 +158,22 @@ impl Judge {
     /// The redirects, each with the last word on it.
     fn redirects(self, why: Option<&Why>) -> Vec<WebRedirect> {
         let mut all = self.redirects.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let Some((why, (_, reason))) = why.and_then(|why| Some((why, why.forbids()?))) else {
-            return all;
+        let Some(why) = why else { return all };
+        let blocked = |url: &str, reason: String| {
+            let (url, action) = (url.to_owned(), Action::Block);
+            WebRedirect { url, action, rule: None, reason }
         };
-        let action = Action::Block;
-        match why {
-            // What rules let through, its address does not.
-            Why::Port { hop, .. } | Why::Inside { hop, .. } => {
-                if let Some(one) = hop.checked_sub(1).and_then(|nth| all.get_mut(nth)) {
-                    *one = WebRedirect { url: one.url.clone(), action, rule: None, reason };
-                }
+        match (why, why.forbids()) {
+            (Why::Url { to: Some(to), cause, .. }, _) => all.push(blocked(to, cause.to_string())),
+            (Why::Redirects { to, .. }, _) => all.push(blocked(to, why.to_string())),
+            (Why::Downgrade { to, .. } | Why::CrossOrigin { to, .. }, Some((_, reason))) => {
+                all.push(blocked(to, reason));
             }
-            Why::Downgrade { to, .. } | Why::CrossOrigin { to, .. } => {
-                all.push(WebRedirect { url: to.to_string(), action, rule: None, reason });
+            // What rules let through, its address does not.
+            (Why::Port { hop, .. } | Why::Inside { hop, .. }, Some((_, reason))) => {
+                if let Some(one) = hop.checked_sub(1).and_then(|nth| all.get_mut(nth)) {
+                    *one = blocked(&one.url, reason);
+                }
             }
             _ => {}
         }
@@ -221,14 +231,8 @@ impl Portal {
     }
 
     fn trouble(fault: EgressFault, judge: Judge) -> Trouble {
-        let EgressFault { why, contacted, asked, .. } = fault;
-        let redirects = judge.redirects(Some(&why));
-        let hosts: Vec<String> = contacted.into_iter().map(String::from).collect();
-        let error = Self::error(why);
-        // A name that cannot be resolved is a failure like another (ruling A16). What was refused before
-        // a packet left costs nothing, nor does what never got past the queue here.
-        let tried = asked && matches!(error.class(), ErrorClass::Internal);
-        Trouble { left: tried || !hosts.is_empty(), error, hosts, redirects }
+        let redirects = judge.redirects(Some(&fault.why));
+        Trouble { redirects, ..Trouble::of(fault) }
     }
 
     /// Whether an address may be left for, as far as no packet tells.
@@ -269,7 +273,7 @@ impl Portal {
         match why {
             Why::Ask(_) => PortalError::InvalidRequest(reason),
             Why::Url { hop: 0, .. } => PortalError::InvalidUrl(reason),
-            Why::Redirects { max } => {
+            Why::Redirects { max, .. } => {
                 PortalError::TooManyRedirects(u32::try_from(max).unwrap_or(u32::MAX))
             }
             Why::Timeout { ms } => PortalError::Timeout(ms),
@@ -404,5 +408,22 @@ mod tests {
         }
         let told = Portal::error(Why::Timeout { ms: 9 });
         assert_eq!(told, PortalError::Timeout(9));
+    }
+
+    /// A name that leads inside was once asked for as often as one liked, and told whoever keeps it.
+    #[test]
+    fn who_has_a_name_asked_for_has_left_wherever_it_leads() {
+        let (hop, host) = (0, || Box::from("a.example"));
+        for (why, asked, left) in [
+            (Why::Inside { hop, host: host() }, true, true),
+            (Why::Unresolved { host: host() }, true, true),
+            (Why::Inside { hop, host: host() }, false, false),
+            (Why::Port { hop, host: host(), port: 22 }, false, false),
+            (Why::Busy, false, false),
+        ] {
+            let words = why.to_string();
+            let fault = EgressFault { why, hops: Vec::new(), contacted: Vec::new(), asked };
+            assert_eq!(Trouble::of(fault).left, left, "{words} {asked}");
+        }
     }
 }

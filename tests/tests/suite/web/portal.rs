@@ -187,6 +187,8 @@ async fn a_redirect_is_judged_like_an_address() {
     outside.put("/blocked", Page::redirect("https://github.com/"));
     outside.put("/inside", Page::redirect("http://169.254.169.254/latest/meta-data/"));
     outside.put("/loop", Page::redirect("/loop"));
+    outside.put("/file", Page::redirect("file:///etc/passwd"));
+    outside.put("/user", Page::redirect("//ann:secret@127.0.0.1/there?key=secret"));
     let now = tick(admin, 1).await;
     let page = agent.get("near", &at("/near"), now).await.expect(200).json();
     assert!(page["content"].as_str().expect("text").contains("/there"), "{page}");
@@ -194,6 +196,8 @@ async fn a_redirect_is_judged_like_an_address() {
         ("/blocked", refused(403, "portal_domain_blocked")),
         ("/inside", refused(403, "portal_domain_blocked")),
         ("/loop", refused(502, "portal_failed")),
+        ("/file", refused(502, "portal_failed")),
+        ("/user", refused(502, "portal_failed")),
         // A name that cannot be resolved is a failure like another (A16).
         ("http://no-such-host.invalid/", refused(502, "portal_failed")),
     ] {
@@ -220,8 +224,11 @@ async fn a_redirect_is_judged_like_an_address() {
     );
     let inside = "http://169.254.169.254/latest/meta-data/";
     assert_eq!(redirects("/inside").await, [json!([inside, "block", null])]);
-    let looped = json!([at("/loop"), "allow", null]);
-    assert_eq!(redirects("/loop").await, [looped.clone(), looped]);
+    let looped = |action| json!([at("/loop"), action, null]);
+    assert_eq!(redirects("/loop").await, ["allow", "allow", "block"].map(looped));
+    assert_eq!(redirects("/file").await, [json!(["file:///etc/passwd", "block", null])]);
+    let user = "http://127.0.0.1/there?…";
+    assert_eq!(redirects("/user").await, [json!([user, "block", null])]);
     let blocked = agent.get("/blocked", &at("/blocked"), now).await.json();
     let words = blocked["detail"].as_str().expect("words");
     assert_eq!(words.matches("github.com").count(), 1, "{words}");
