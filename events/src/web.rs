@@ -313,6 +313,9 @@ pub enum WebEvictionCause {
     Space,
     /// An operator said so.
     Purged,
+    /// It may say something else by now: something was sent to its address since it was asked for, with
+    /// success (RFC 9111, section 4.4), or an operator wanted it forgotten while it was under way.
+    Changed,
 }
 
 /// A filtered page was forgotten.

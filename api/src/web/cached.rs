@@ -1,5 +1,7 @@
 //! What is cached of the outside, and to have some of it forgotten.
 
+use std::net::Ipv6Addr;
+
 use axum::{Json, extract::State};
 use http::StatusCode;
 use serde::Serialize;
@@ -12,6 +14,7 @@ use weir_events::{
 use weir_processors::{
     door::Executed,
     nexus,
+    outbound::web::address::WebUrl,
     web::{
         eviction::{EvictionFault, Evictions, Purged},
         portal::PortalGateway as _,
@@ -150,8 +153,8 @@ async fn list(
     mut params: Params,
 ) -> Result<Json<WebCachePage>, Problem> {
     let mut filter = Filter {
-        host: params.take::<String>("host")?.map(|host| host.to_ascii_lowercase()),
-        url: params.take("url")?,
+        host: host(&mut params)?,
+        url: url(&mut params)?,
         owner: params.take("owner")?,
         shared: params.take("shared")?,
     };
@@ -223,8 +226,12 @@ async fn purge(
     let purge = meant(&mut params)?;
     params.done()?;
     let cycle = nexus::now(state.door()).await?.cycle;
-    let evictions = Evictions::new(state.door(), state.engine());
-    Ok(forgotten(evictions.purge(&purge, cycle, &caller).await?))
+    let purged = match state.portal() {
+        // It also lets go what is under way here.
+        Some(portal) => portal.pages().purge(&purge, cycle, &caller).await?,
+        None => Evictions::new(state.door(), state.engine()).purge(&purge, cycle, &caller).await?,
+    };
+    Ok(forgotten(purged))
 }
 
 fn forgotten(purged: Purged) -> Done<WebPurgeView> {
@@ -233,10 +240,34 @@ fn forgotten(purged: Purged) -> Done<WebPurgeView> {
     Done::of(&executed, StatusCode::OK, WebPurgeView { n_pages: purged.n_pages })
 }
 
+/// The address that is named, in its one spelling: in that it is cached.
+fn url(params: &mut Params) -> Result<Option<String>, Problem> {
+    let Some(text) = params.take::<String>("url")? else { return Ok(None) };
+    let url = WebUrl::parse(&text).map_err(|fault| bad_parameter("url", fault.to_string()))?;
+    Ok(Some(url.as_str().to_owned()))
+}
+
+/// The host that is named, in its one spelling, as it stands in addresses.
+fn host(params: &mut Params) -> Result<Option<String>, Problem> {
+    let Some(text) = params.take::<String>("host")? else { return Ok(None) };
+    let bare = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(&text);
+    let written = match bare.parse::<Ipv6Addr>() {
+        Ok(_) => format!("[{bare}]"),
+        Err(_) if text.contains(['/', '?', '#', '@', ':']) => {
+            let words = "a host is a name or an address, without a scheme, a port or a path";
+            return Err(bad_parameter("host", words));
+        }
+        Err(_) => text,
+    };
+    let url = WebUrl::parse(&format!("https://{written}/"));
+    let url = url.map_err(|fault| bad_parameter("host", fault.to_string()))?;
+    Ok(Some(url.written_host().to_owned()))
+}
+
 fn meant(params: &mut Params) -> Result<Purge, Problem> {
-    match (params.take::<String>("url")?, params.take::<String>("host")?) {
+    match (url(params)?, host(params)?) {
         (Some(url), None) => Ok(Purge::Url(url)),
-        (None, Some(host)) => Ok(Purge::Host(host.to_ascii_lowercase())),
+        (None, Some(host)) => Ok(Purge::Host(host)),
         (Some(_), Some(_)) => Err(bad_parameter("host", "one page, or one host? name one of them")),
         (None, None) => Err(Problem::new(
             &BAD_PARAMETER,
@@ -267,9 +298,25 @@ mod tests {
         for (query, wanted) in [
             ("url=https://docs.rs/a", Some(Purge::Url("https://docs.rs/a".to_owned()))),
             ("host=Docs.RS", Some(Purge::Host("docs.rs".to_owned()))),
+            ("url=HTTPS://Docs.RS.", Some(Purge::Url("https://docs.rs/".to_owned()))),
+            ("url=https://docs.rs:443/a%23top", Some(Purge::Url("https://docs.rs/a".to_owned()))),
+            ("host=docs.rs.", Some(Purge::Host("docs.rs".to_owned()))),
+            ("host=b%C3%BCcher.example", Some(Purge::Host("xn--bcher-kva.example".to_owned()))),
+            ("host=0x7f.1", Some(Purge::Host("127.0.0.1".to_owned()))),
+            ("host=2001:DB8::1", Some(Purge::Host("[2001:db8::1]".to_owned()))),
+            ("host=%5B::1%5D", Some(Purge::Host("[::1]".to_owned()))),
             ("", None),
             ("url=a&host=b", None),
+            ("url=docs.rs", None),
+            ("url=ftp://docs.rs/", None),
+            ("url=https://ann@docs.rs/", None),
             ("host=", None),
+            ("host=https://docs.rs", None),
+            ("host=docs.rs:443", None),
+            ("host=docs.rs/a", None),
+            ("host=ann@docs.rs", None),
+            ("host=docs..rs", None),
+            ("host=%5B::1%5D:443", None),
         ] {
             let request = http::Request::builder().uri(format!("/x?{query}")).body(()).unwrap();
             let mut parts = request.into_parts().0;

@@ -225,6 +225,9 @@ pub(super) fn added() -> Vec<web::Event> {
             web::Event::PortalReportPublished(it) => {
                 PortalReportPublished { revision: 1, ..it }.into()
             }
+            web::Event::WebCacheEvicted(it) => {
+                WebCacheEvicted { cause: WebEvictionCause::Changed, ..it }.into()
+            }
             _ => return None,
         })
     });

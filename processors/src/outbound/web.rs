@@ -114,6 +114,8 @@ struct Journey {
     sets_cookie: bool,
     /// Whether anybody outside was asked anything.
     asked: bool,
+    /// The addresses that may say something else because of what was sent.
+    changed: Vec<WebUrl>,
 }
 
 /// An open connection, and the place it takes.
@@ -208,6 +210,7 @@ impl Egress {
             drop(seat);
             let raw = raw.map_err(|cause| Why::Broken { host: host(), cause: cause.into() })?;
             self.0.back_off.note(step.url.host(), raw.status, &raw.headers);
+            journey.changed.extend(step.changes(raw.status, &raw.headers));
             let Some(next) = step.after(hop, raw.status, &raw.headers)? else {
                 return page(&step.url, raw, ask.max_decoded_bytes, journey, place).await;
             };
@@ -268,7 +271,8 @@ impl Egress {
 
 impl Journey {
     fn ended(self, why: Why) -> EgressFault {
-        EgressFault { why, hops: self.hops, contacted: self.contacted, asked: self.asked }
+        let Self { hops, contacted, asked, changed, .. } = self;
+        EgressFault { why, hops, contacted: contacted.into(), asked, changed: changed.into() }
     }
 }
 
@@ -322,6 +326,7 @@ async fn page(
         headers,
         redirects: std::mem::take(&mut journey.redirects),
         sets_cookie: sets_cookie || journey.sets_cookie,
+        changed: std::mem::take(&mut journey.changed),
         body: decoded.body,
         truncated: raw.cut || decoded.cut,
         // What was read of it only so far ends within its encoding, too.

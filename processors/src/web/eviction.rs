@@ -1,6 +1,6 @@
 //! Forgets pages: those whose time has come, all in one event, for each was stored with its time; those
-//! there is no room for and those an operator means, an event each. Whoever is later, or does the same
-//! at the same time, changes nothing.
+//! there is no room for, those an operator means and those that may have changed, an event each. Whoever
+//! is later, or does the same at the same time, changes nothing.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -15,6 +15,7 @@ use weir_projections::{
     web::cache::{self, Identity, Purge},
 };
 
+use super::pages::Pages;
 use crate::{
     caller::Caller,
     door::{Door, DoorFault},
@@ -60,13 +61,20 @@ pub struct Purged {
 pub struct Evictions<'a> {
     door: &'a Door,
     engine: &'a Engine,
+    /// Who remembers them in this process.
+    pages: Option<&'a Pages>,
 }
 
 impl<'a> Evictions<'a> {
     /// What forgets the pages of a log.
     #[must_use]
     pub const fn new(door: &'a Door, engine: &'a Engine) -> Self {
-        Self { door, engine }
+        Self { door, engine, pages: None }
+    }
+
+    /// The same, and who remembers them in this process hears of it at once.
+    pub(super) const fn of(self, pages: &'a Pages) -> Self {
+        Self { pages: Some(pages), ..self }
     }
 
     /// Forgets what is not shown any more in a cycle, and then what is too much. Answers how much.
@@ -96,7 +104,8 @@ impl<'a> Evictions<'a> {
         Ok(n_pages)
     }
 
-    /// Forgets what an operator means.
+    /// Forgets what an operator means, of all that was stored before: the read model has to have come so
+    /// far.
     pub async fn purge(
         &self,
         purge: &Purge,
@@ -104,7 +113,9 @@ impl<'a> Evictions<'a> {
         caller: &Caller,
     ) -> Result<Purged, EvictionFault> {
         let log = self.door.log();
-        let mut purged = Purged { n_pages: 0, position: log.head() };
+        let head = log.ask_head().await.map_err(QueryFault::from)?;
+        let mut purged = Purged { n_pages: 0, position: head.position };
+        self.engine.wait_for("cache", purged.position, PATIENCE).await?;
         for _ in 0..MAX_LOOKS {
             let gone = cache::purgeable(log.database(), purge, LOOKED_UP).await?;
             if gone.is_empty() {
@@ -117,8 +128,31 @@ impl<'a> Evictions<'a> {
         Ok(purged)
     }
 
+    /// Forgets what may have changed. Does not wait for the read model: who asks here knows it already.
+    pub(super) async fn change(
+        &self,
+        gone: &[Identity],
+        cycle: u64,
+        caller: &Caller,
+    ) -> Result<(), EvictionFault> {
+        self.record(gone, WebEvictionCause::Changed, cycle, caller).await.map(drop)
+    }
+
     /// Puts on record that renderings are forgotten, and waits until the read model has.
     async fn forget(
+        &self,
+        gone: &[Identity],
+        cause: WebEvictionCause,
+        cycle: u64,
+        caller: &Caller,
+    ) -> Result<Position, EvictionFault> {
+        let last = self.record(gone, cause, cycle, caller).await?;
+        self.engine.wait_for("cache", last, PATIENCE).await?;
+        Ok(last)
+    }
+
+    /// Puts on record that renderings are forgotten; answers where the last word of it stands.
+    async fn record(
         &self,
         gone: &[Identity],
         cause: WebEvictionCause,
@@ -135,8 +169,10 @@ impl<'a> Evictions<'a> {
             }
             let facts: Vec<_> = facts.into_iter().collect();
             last = self.door.record_each(&facts, caller).await?.last;
+            if let Some(pages) = self.pages {
+                pages.are_gone(some, last);
+            }
         }
-        self.engine.wait_for("cache", last, PATIENCE).await?;
         Ok(last)
     }
 }

@@ -8,6 +8,7 @@
 //! agent's own, nor another rendering than the one that was asked for.
 
 mod follow;
+mod forgotten;
 mod freshness;
 mod key;
 mod memory;
@@ -39,15 +40,13 @@ use weir_projections::{
     },
 };
 
-use self::memory::Memory;
+use self::{forgotten::Forgotten, memory::Memory};
 pub use self::{
+    forgotten::Mark,
     key::{FILTER_VERSION, key, variant},
     plan::{Answered, CycleTime, is_shareable, plan},
 };
-use super::{
-    content::{ContentFault, Contents},
-    eviction,
-};
+use super::content::{ContentFault, Contents};
 use crate::{chain::chain, door::Door};
 
 /// How long after this process began requests wait for the read model of pages to come so far. Where
@@ -123,6 +122,7 @@ struct Inner {
     contents: Contents,
     settings: PagesSettings,
     memory: Mutex<Memory>,
+    forgotten: Forgotten,
     /// What is not known yet, of what was stored and forgotten.
     gap: watch::Sender<Option<Gap>>,
 }
@@ -150,6 +150,7 @@ impl Pages {
             contents: Contents::new(door.log().clone()),
             settings,
             memory: Mutex::new(Memory::new(settings.max_memory_bytes)),
+            forgotten: Forgotten::new(),
             gap: watch::Sender::new(None),
         };
         let pages = Self { inner: Arc::new(inner) };
@@ -289,8 +290,7 @@ impl Pages {
 
     /// Forgets what is not shown any more in a cycle, and what there is no room for. Answers how much.
     pub async fn evict(&self, cycle: u64) -> Result<u64, PortalError> {
-        let Inner { door, engine, settings, .. } = &*self.inner;
-        let evicted = eviction::Evictions::new(door, engine).due(cycle, settings.max_bytes).await;
+        let evicted = self.evictions().due(cycle, self.settings().max_bytes).await;
         evicted.map_err(|fault| PortalError::Database(chain(&fault)))
     }
 

@@ -197,6 +197,12 @@ impl Portal {
         &self.parts().rules
     }
 
+    /// What is cached.
+    #[must_use]
+    pub fn pages(&self) -> &Pages {
+        &self.parts().pages
+    }
+
     /// What humans are asked about.
     #[must_use]
     pub fn approvals(&self) -> &Approvals {

@@ -19,7 +19,7 @@ use weir_events::{
 
 use self::changes::Changes;
 pub use self::rows::{
-    CacheRow, Filter, Purge, Totals, beyond, find, list, n_expired, purgeable, totals,
+    CacheRow, Filter, Purge, Totals, beyond, find, list, n_expired, of_keys, purgeable, totals,
 };
 use super::VIEWS;
 use crate::{

@@ -167,6 +167,12 @@ impl WebUrl {
         self.host.as_str()
     }
 
+    /// The same as it stands in an address: one of version 6 in brackets.
+    #[must_use]
+    pub fn written_host(&self) -> &str {
+        self.url.host_str().unwrap_or_default()
+    }
+
     /// The same, as rules see it.
     #[must_use]
     pub const fn name(&self) -> &Host {

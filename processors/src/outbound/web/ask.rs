@@ -14,6 +14,7 @@ use tokio::time::Instant;
 use weir_events::web::request::{MAX_BODY_BYTES, MAX_HEADER_BYTES};
 
 use super::{
+    address::WebUrl,
     fault::AskFault,
     places::{Place, Seat},
 };
@@ -129,6 +130,8 @@ pub struct Page {
     /// Whether it, or a redirect on the way, tried to set a cookie: such an answer is meant for one
     /// asker.
     pub sets_cookie: bool,
+    /// The addresses that may say something else because of what was sent.
+    pub changed: Vec<WebUrl>,
     /// Its body, decoded.
     pub body: Bytes,
     /// Whether there was more, or should have been: such a body is never shared as a whole one.

@@ -4,7 +4,7 @@ use std::{error::Error, fmt};
 
 use weir_events::timestamp::Timestamp;
 
-use super::address::UrlFault;
+use super::address::{UrlFault, WebUrl};
 
 /// A request that came to nothing, and how far it came.
 #[derive(Debug)]
@@ -15,10 +15,12 @@ pub struct EgressFault {
     pub hops: Vec<String>,
     /// The hosts that were connected to, or would have been. Where it is empty, nothing left the door
     /// but, perhaps, the question what a name means.
-    pub contacted: Vec<Box<str>>,
+    pub contacted: Box<[Box<str>]>,
     /// Whether anything was asked: what a name means, or more. Where it was not, all of it happened
     /// here.
     pub asked: bool,
+    /// The addresses that may say something else because of what was sent, all the same.
+    pub changed: Box<[WebUrl]>,
 }
 
 impl fmt::Display for EgressFault {

@@ -1,9 +1,15 @@
 //! Every address on the way to a page is judged like the first one, and only then asked.
 
 use bytes::Bytes;
-use http::{HeaderMap, Method, StatusCode, header::LOCATION};
+use http::{
+    HeaderMap, Method, StatusCode,
+    header::{CONTENT_LOCATION, LOCATION},
+};
 
 use super::{address::WebUrl, fault::Why};
+
+/// How many addresses an answer may name as changed.
+const MAX_NAMED: usize = 8;
 
 /// An address that is about to be asked.
 #[derive(Debug, Clone, Copy)]
@@ -88,6 +94,21 @@ impl Step {
         };
         Ok(Some(Self { url, method, body }))
     }
+
+    /// The addresses that may say something else after an answer (RFC 9111, section 4.4): where something
+    /// was sent, with success, this one, and those of its origin that the answer names.
+    pub(super) fn changes(&self, status: StatusCode, headers: &HeaderMap) -> Vec<WebUrl> {
+        let succeeds = status.is_success() || status.is_redirection();
+        if self.method != Method::POST || !succeeds {
+            return Vec::new();
+        }
+        let named = [LOCATION, CONTENT_LOCATION];
+        let named = named.iter().flat_map(|name| headers.get_all(name)).take(MAX_NAMED);
+        let urls =
+            named.filter_map(|to| self.url.join(std::str::from_utf8(to.as_bytes()).ok()?).ok());
+        let own = urls.filter(|url| self.url.same_origin(url));
+        std::iter::once(self.url.clone()).chain(own).collect()
+    }
 }
 
 /// Whether an answer only says where the page is.
@@ -130,6 +151,34 @@ mod tests {
         for to in ["https://b.example/", "https://a.example:8443/"] {
             let fault = next("https://a.example/", Method::POST, 307, &[to]).unwrap_err();
             assert!(matches!(fault, Why::CrossOrigin { .. }), "{to}: {fault}");
+        }
+    }
+
+    #[test]
+    fn what_was_sent_with_success_changes_its_address_and_those_of_its_origin_that_are_named() {
+        let changes = |method: Method, status: u16| {
+            let step =
+                Step { url: WebUrl::parse("https://a.example/items").unwrap(), method, body: None };
+            let named = [
+                (LOCATION, "/items/1"),
+                (CONTENT_LOCATION, "https://a.example:443/items/2#x"),
+                (CONTENT_LOCATION, "https://b.example/items"),
+                (CONTENT_LOCATION, "http://a.example/items"),
+                (LOCATION, "file:///items"),
+            ];
+            let named = named.map(|(name, to)| (name, HeaderValue::from_static(to)));
+            let status = StatusCode::from_u16(status).unwrap();
+            let changed = step.changes(status, &named.into_iter().collect());
+            changed.iter().map(|url| url.target().to_owned()).collect::<Vec<_>>()
+        };
+        for status in [200, 201, 204, 303, 307] {
+            let changed = changes(Method::POST, status);
+            assert_eq!(changed, ["/items", "/items/1", "/items/2"], "{status}");
+        }
+        for (method, status) in
+            [(Method::POST, 400), (Method::POST, 500), (Method::GET, 200), (Method::HEAD, 200)]
+        {
+            assert!(changes(method.clone(), status).is_empty(), "{method} {status}");
         }
     }
 

@@ -4,7 +4,11 @@ use std::{sync::Arc, time::Duration};
 
 use tokio::time::Instant;
 use tracing::warn;
-use weir_events::{envelope::Recorded, position::Cursor, web::Event};
+use weir_events::{
+    envelope::Recorded,
+    position::Cursor,
+    web::{Event, WebEvictionCause},
+};
 use weir_log::{
     lifecycle::Lifecycle,
     tail::{Tail, TailFault},
@@ -80,7 +84,14 @@ fn hear(pages: &Pages, event: &Recorded) {
             pages.memory().learn(&Identity::from(&stored), event.position, Some(page));
         }
         Some(Ok(Event::WebCacheEvicted(evicted))) => {
-            pages.memory().learn(&Identity::from(&evicted), event.position, None);
+            let (identity, mut memory) = (Identity::from(&evicted), pages.memory());
+            let changed =
+                matches!(evicted.cause, WebEvictionCause::Purged | WebEvictionCause::Changed);
+            // What this process had forgotten itself it has noted.
+            if changed && memory.is_news(&identity, event.position) {
+                pages.inner.forgotten.note(evicted.key.as_bytes());
+            }
+            memory.learn(&identity, event.position, None);
         }
         Some(Err(fault)) => {
             warn!(position = %event.position, error = %fault, "an event about pages is unreadable");

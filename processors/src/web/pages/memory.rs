@@ -134,6 +134,17 @@ impl Memory {
         drop(self.known.put(*identity, Known { position, page }, weight));
     }
 
+    /// Whether something that stands there says anything new of a rendering.
+    pub(super) fn is_news(&self, identity: &Identity, position: Position) -> bool {
+        self.known.peek(identity).is_none_or(|known| known.position < position)
+    }
+
+    /// The renderings of pages that are known to be there.
+    pub(super) fn of_keys(&self, keys: &[Hash256]) -> Vec<Identity> {
+        let known = self.known.iter().filter(|(_, known, _)| known.page.is_some());
+        known.map(|(identity, ..)| *identity).filter(|it| keys.contains(&it.key)).collect()
+    }
+
     /// Keeps a rendering at hand with its content.
     pub(super) fn fill(&mut self, whole: &Arc<Cached>) {
         let identity = Identity { key: whole.key, variant: whole.variant, owner: whole.owner };

@@ -17,7 +17,11 @@ use super::{
     gateway::internal,
     outside::{Page, Trouble},
 };
-use crate::{flights::GivenUp, outbound::web::ask::Terms, web::pages::Cached};
+use crate::{
+    flights::GivenUp,
+    outbound::web::ask::Terms,
+    web::pages::{Cached, Mark},
+};
 
 /// What a fetch is known by: whoever wants the same at the same time waits for it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -25,6 +29,8 @@ pub(super) struct Wanted {
     pub(super) key: Hash256,
     /// The headers that may have the outside answer otherwise.
     pub(super) headers: Vec<(String, String)>,
+    /// When it was forgotten last: who asks after that is not given what was asked for before.
+    pub(super) forgotten: Mark,
 }
 
 /// What the outside gave, and for whom it was asked.
@@ -123,9 +129,12 @@ impl Portal {
     /// A page that is still worked with. What a redirect led to may be blocked by now: then who asks
     /// anew is refused on the way.
     fn at_hand(&self, wanted: &Wanted) -> Option<Fetched> {
-        let rules = &self.parts().rules;
+        let (rules, pages) = (&self.parts().rules, &self.parts().pages);
         let at_hand = self.inner.at_hand.of(wanted, self.parts().settings.timeout);
-        let (by, page) = at_hand.filter(|(_, page)| rules.all_allowed(&page.redirected))?;
+        let (by, page) = at_hand.filter(|(_, page)| {
+            rules.all_allowed(&page.redirected)
+                && !pages.are_forgotten(&page.redirected, page.asked_at)
+        })?;
         Some(Fetched { by, outcome: Ok(page) })
     }
 

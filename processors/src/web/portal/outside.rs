@@ -8,6 +8,7 @@ use std::{
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header::CONTENT_TYPE};
 use serde_json::json;
+use tracing::warn;
 use weir_events::{
     timestamp::Timestamp,
     web::{
@@ -29,7 +30,7 @@ use crate::{
         snapshot::{Ended, Frame, Snapshot, SnapshotAsk},
     },
     web::{
-        pages::{self, Answered, CycleTime},
+        pages::{self, Answered, CycleTime, Mark},
         rules::{Rules, Verdict},
     },
 };
@@ -53,6 +54,8 @@ pub(super) struct Page {
     /// Whether it broke off on its way.
     pub(super) broken: bool,
     at: Timestamp,
+    /// The moment it was asked for, among those in which pages are forgotten.
+    pub(super) asked_at: Mark,
     /// What was made of it.
     pub(super) renderings: Renderings,
     /// The place it takes up, until it is filtered.
@@ -191,6 +194,7 @@ impl Portal {
         let egress = &self.parts().egress;
         let judge = Judge::new(&self.parts().rules, submission.approved);
         let agent = *submission.asked.agent.as_bytes();
+        let asked_at = self.parts().pages.mark();
         let max_bytes = self.parts().settings.max_page_bytes;
         let request = &submission.request;
         let body = request.body.as_ref().map(|body| Bytes::copy_from_slice(body.as_slice()));
@@ -204,7 +208,7 @@ impl Portal {
             let ask = SnapshotAsk { agent, url, text, max_bytes, terms };
             let heard = egress.snapshot(ask, &judge).await;
             return match heard {
-                Ok(heard) => Ok(snapped(heard, self.parts().door.now())),
+                Ok(heard) => Ok(snapped(heard, (self.parts().door.now(), asked_at))),
                 Err(fault) => Err(Self::trouble(fault, judge)),
             };
         }
@@ -221,12 +225,28 @@ impl Portal {
             max_decoded_bytes: max_bytes,
             terms,
         };
-        match egress.fetch(ask, &judge).await {
+        let read = egress.fetch(ask, &judge).await;
+        let changed = match &read {
+            Ok(read) => &*read.changed,
+            Err(fault) => &*fault.changed,
+        };
+        self.changed(submission, changed).await;
+        match read {
             Ok(read) => {
-                let page = page(read, self.parts().door.now());
+                let page = page(read, (self.parts().door.now(), asked_at));
                 Ok(Page { redirects: judge.redirects(None), ..page })
             }
             Err(fault) => Err(Self::trouble(fault, judge)),
+        }
+    }
+
+    /// Has forgotten what may say something else because of what was sent, before the request has an
+    /// end: who was answered asks anew.
+    async fn changed(&self, submission: &Submission, urls: &[WebUrl]) {
+        let (cycle, caller) = (submission.asked.cycle, &submission.caller);
+        if let Err(fault) = self.parts().pages.changed(urls, cycle, caller).await {
+            let url = submission.url.shown();
+            warn!(url, error = %chain(&fault), "pages may be shown that a POST has changed");
         }
     }
 
@@ -312,7 +332,7 @@ fn headers(submission: &Submission) -> Result<HeaderMap, PortalError> {
         .collect()
 }
 
-fn page(page: ask::Page, at: Timestamp) -> Page {
+fn page(page: ask::Page, (at, asked_at): (Timestamp, Mark)) -> Page {
     Page {
         status: page.status.as_u16(),
         content_type: page.content_type().map(str::to_owned),
@@ -325,6 +345,7 @@ fn page(page: ask::Page, at: Timestamp) -> Page {
         truncated: page.truncated,
         broken: page.broken,
         at,
+        asked_at,
         renderings: Renderings::default(),
         place: Mutex::new(page.place),
         body: page.body,
@@ -341,7 +362,7 @@ fn origins(hops: &[String]) -> Vec<String> {
 }
 
 /// What was heard at a websocket, as a document.
-fn snapped(snapshot: Snapshot, at: Timestamp) -> Page {
+fn snapped(snapshot: Snapshot, (at, asked_at): (Timestamp, Mark)) -> Page {
     let frames: Vec<_> = snapshot
         .frames
         .into_iter()
@@ -372,6 +393,7 @@ fn snapped(snapshot: Snapshot, at: Timestamp) -> Page {
         truncated: false,
         broken: false,
         at,
+        asked_at,
         renderings: Renderings::default(),
         place: Mutex::default(),
     }
@@ -422,7 +444,8 @@ mod tests {
             (Why::Busy, false, false),
         ] {
             let words = why.to_string();
-            let fault = EgressFault { why, hops: Vec::new(), contacted: Vec::new(), asked };
+            let (contacted, changed) = (Box::default(), Box::default());
+            let fault = EgressFault { why, hops: Vec::new(), contacted, asked, changed };
             assert_eq!(Trouble::of(fault).left, left, "{words} {asked}");
         }
     }

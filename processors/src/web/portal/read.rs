@@ -77,8 +77,9 @@ impl Portal {
         }
         // Who is let through alone goes alone.
         let headers = || request.headers.as_map().clone().into_iter().collect();
+        let forgotten = parts.pages.forgotten(&url, &key);
         let wanted = (interaction == ApiInteractionKind::RestGet && approval.is_none())
-            .then(|| Wanted { key, headers: headers() });
+            .then(|| Wanted { key, headers: headers(), forgotten });
         let cacheable = interaction == ApiInteractionKind::RestGet
             || interaction == ApiInteractionKind::RestPost;
         let hit = if ban.is_none() && cacheable {

@@ -160,6 +160,10 @@ impl Portal {
         let cost = answer.cost(submitted);
         let kind = (method, submission.interaction);
         let policy = page.plan(submission.key, kind, self.keeping().await?);
+        let policy = policy.filter(|policy| {
+            let named = (&*submission.url, &policy.key);
+            !pages.is_forgotten(named, &page.redirected, page.asked_at)
+        });
         let is_for_now = policy.is_none();
         // Of those who wait for one page, one stores it.
         let stored = policy.filter(|_| made.claim()).map(|policy| WebCacheStored {
@@ -188,6 +192,8 @@ impl Portal {
             // another way.
             (Some(stored), Ok(_)) => {
                 pages.remember(stored, bytes.clone());
+                let (url, caller) = (&submission.url, &submission.caller);
+                pages.recheck(stored, url, page.asked_at, caller).await;
                 made.mark_stored();
                 if page.renderings.are_stored() {
                     self.let_go(submission, &page);

@@ -154,12 +154,22 @@ pub async fn beyond(
 pub enum Purge {
     /// All of a page.
     Url(String),
-    /// All of a host.
+    /// All of a host, and what redirects led to by way of it. An address of version 6 stands in
+    /// brackets, as it does in addresses of pages.
     Host(String),
 }
 
 const OF_URL: &str = "SELECT key, variant, owner FROM portal.cache WHERE url = $1 LIMIT $2";
-const OF_HOST: &str = "SELECT key, variant, owner FROM portal.cache WHERE host = $1 LIMIT $2";
+
+/// An origin is a scheme, a host, perhaps a port, and a slash. Few pages have any.
+const OF_HOST: &str = "
+    SELECT key, variant, owner FROM (
+        SELECT key, variant, owner FROM portal.cache WHERE host = $1
+        UNION ALL
+        SELECT key, variant, owner FROM portal.cache
+        WHERE host <> $1 AND EXISTS (SELECT FROM unnest(redirected) AS origin
+            WHERE regexp_replace(split_part(origin, '/', 3), ':[0-9]+$', '') = $1)) AS c
+    LIMIT $2";
 
 /// Renderings that an operator means, in no order.
 pub async fn purgeable(
@@ -172,6 +182,19 @@ pub async fn purgeable(
         Purge::Host(host) => sqlx::query(OF_HOST).bind(host.as_str()),
     };
     query::rows(database, VIEW, query.bind(number(limit as u64)), identity).await
+}
+
+const OF_KEYS: &str = "SELECT key, variant, owner FROM portal.cache WHERE key = ANY($1) LIMIT $2";
+
+/// Renderings of pages, whosever they are, in no order.
+pub async fn of_keys(
+    database: &Database,
+    keys: &[Hash256],
+    limit: usize,
+) -> Result<Vec<Identity>, QueryFault> {
+    let keys: Vec<&[u8]> = keys.iter().map(|key| key.as_bytes().as_slice()).collect();
+    let query = sqlx::query(OF_KEYS).bind(keys).bind(number(limit as u64));
+    query::rows(database, VIEW, query, identity).await
 }
 
 /// How much is cached.

@@ -5,17 +5,22 @@ use std::{sync::Arc, time::Duration};
 use bytes::Bytes;
 use weir_events::{
     position::Position,
-    web::{Asked, WebCacheStored, WebRequestSubmitted, content::ContentFilter, request::AgentId},
+    web::{
+        Asked, WebCacheStored, WebRequestSubmitted,
+        content::ContentFilter,
+        request::{AgentId, Hash256, HttpMethod},
+    },
 };
 use weir_log::lifecycle::Lifecycle;
 use weir_processors::{
     caller::Caller,
     clock::SystemClock,
     door::Door,
+    outbound::web::address::WebUrl,
     web::{
         content::{ContentFault, Contents, MAX_BYTES},
         eviction::Evictions,
-        pages::{Cached, Pages, PagesSettings},
+        pages::{self, Cached, Pages, PagesSettings},
     },
 };
 use weir_projections::web::{cache::Purge, content};
@@ -65,10 +70,21 @@ impl Instance {
 
     /// Stores a page as the gateway does.
     async fn store(&self, asked: &Asked, owner: Option<AgentId>, text: &str) -> WebCacheStored {
+        self.store_as(Hash256::of(&[asked.url.as_bytes()]), asked, owner, text).await
+    }
+
+    /// The same, as the page of a key.
+    async fn store_as(
+        &self,
+        key: Hash256,
+        asked: &Asked,
+        owner: Option<AgentId>,
+        text: &str,
+    ) -> WebCacheStored {
         let content = Bytes::from(text.to_owned());
         let hash = self.pages.keep(&content).await.expect("keep");
         let size = content.len() as u64;
-        let stored = WebCacheStored { content_size: size, ..stored(asked, owner, hash) };
+        let stored = WebCacheStored { key, content_size: size, ..stored(asked, owner, hash) };
         let stream = weir_events::web::cache_stream(&stored.key).expect("a stream");
         let event: weir_events::web::Event = stored.clone().into();
         self.door.record(stream, &[event], &Caller::processor("test")).await.expect("record");
@@ -220,6 +236,62 @@ async fn what_is_purged_is_gone_on_every_instance_and_can_be_stored_again() {
             if text.as_deref() == Some("new words") { Ok(()) } else { Err(text) }
         })
         .await;
+    }
+}
+
+/// Something was sent to an address: what was read there before is gone here at once, on another instance
+/// soon, whosever it was.
+#[tokio::test]
+async fn what_may_have_changed_is_gone_whosever_it_was() {
+    let stage = Stage::new().await;
+    let (here, there) = (Instance::new(&stage).await, Instance::new(&stage).await);
+    let (ann, bob) = (agent(1), agent(2));
+    let url = WebUrl::parse("https://docs.example/items").expect("an address");
+    let of = |n, path: &str, method| {
+        let url = url.join(path).expect("an address");
+        let asked = Asked { url: url.as_str().to_owned(), method, ..asked(n, ann, 3) };
+        (pages::key(url.as_str(), method, b""), asked)
+    };
+    let mut kept = Vec::new();
+    for (path, method, owner, goes) in [
+        ("/items", HttpMethod::Get, None, true),
+        ("/items", HttpMethod::Get, Some(bob), true),
+        ("/items", HttpMethod::Head, None, true),
+        ("/items?page=2", HttpMethod::Get, None, false),
+    ] {
+        let (key, asked) = of(u64::from(goes), path, method);
+        let page = here.store_as(key, &asked, owner, &format!("{path} {method:?}")).await;
+        until("the other instance shows it", async || {
+            there.look(&page, bob, 3).await.ok_or("not yet")
+        })
+        .await;
+        kept.push((page, goes));
+    }
+    let caller = Caller::principal("op", "1");
+    let mark = there.pages.mark();
+    here.pages.changed(std::slice::from_ref(&url), 3, &caller).await.expect("forgotten");
+    for (page, goes) in &kept {
+        assert_eq!(here.look(page, bob, 3).await.is_none(), *goes, "{}", page.url);
+        until("the other instance has heard", async || {
+            let gone = there.look(page, bob, 3).await.is_none();
+            if gone == *goes { Ok(()) } else { Err(page.url.clone()) }
+        })
+        .await;
+        // What it had asked for before is not kept any more.
+        let url = WebUrl::parse(&page.url).expect("an address");
+        assert_eq!(there.pages.is_forgotten((&url, &page.key), &[], mark), *goes, "{}", page.url);
+    }
+    // Whoever stores it a moment too late has it forgotten again.
+    let (page, _) = &kept[0];
+    let mark = here.pages.mark();
+    here.pages.changed(std::slice::from_ref(&url), 3, &caller).await.expect("forgotten");
+    let late = Asked { url: page.url.clone(), ..asked(1, ann, 3) };
+    let late = here.store_as(page.key, &late, None, "late").await;
+    assert!(here.look(&late, bob, 3).await.is_some());
+    here.pages.recheck(&late, &url, mark, &caller).await;
+    assert!(here.look(&late, bob, 3).await.is_none());
+    for instance in [here, there] {
+        instance.lifecycle.stop(Duration::from_secs(5)).await;
     }
 }
 

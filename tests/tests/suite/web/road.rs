@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use weir_events::web::{
     content::{ContentFilter, ContentFormat},
-    request::HttpMethod,
+    request::{HttpMethod, PortalRequest},
 };
 use weir_tests::{
     agent::Agent,
@@ -379,6 +379,157 @@ async fn the_answer_to_a_post_is_its_senders_own_if_it_says_for_how_long() {
             cached.push(agent.send(asks).await.expect(200).json()["cached"] == true);
         }
         assert_eq!(cached, wanted, "{path}");
+    }
+    road.weir.stop().await;
+}
+
+/// A POST, signed by nobody yet.
+fn posts(agent: &Agent, seed: &str, url: &str, now: u64) -> PortalRequest {
+    let mut asks = agent.asks(seed, url, now);
+    asks.method = HttpMethod::Post;
+    asks.body = Some(b"one more".to_vec().into());
+    asks.headers = [("content-type", "text/plain")].into();
+    asks
+}
+
+/// RFC 9111, section 4.4: what was sent somewhere once changed nothing for those who read there.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_a_post_may_have_changed_is_asked_for_anew() {
+    let road = Road::start("").await;
+    let (ann, bob) = (road.agent("ann").await, road.agent("bob").await);
+    let there = road.outside.also_at("127.0.0.2").await;
+    let away = format!("{there}/away");
+    road.outside.put("/add", Page { status: 303, ..Page::redirect("/items/1") });
+    road.outside.put("/leave", Page { status: 303, ..Page::redirect(&away) });
+    let named = Page::html("<p>Done.</p>").with("content-location", "/items/2");
+    road.outside.put("/name", named);
+    let now = road.tick(1).await;
+    let is_cached = async |url: &str, turn: &str| {
+        let page = ann.get(&format!("{url} {turn}"), url, now).await.expect(200).json();
+        page["cached"] == true
+    };
+    for (to, status, reads, stays) in [
+        ("/items", 200, "/items", false),
+        ("/other", 200, "/items", true),
+        ("/add", 303, "/items/1", false),
+        ("/name", 200, "/items/2", false),
+        ("/leave", 303, away.as_str(), true),
+        ("/broken", 500, "/broken", true),
+    ] {
+        let reads = if reads.starts_with('/') { road.at(reads) } else { reads.to_owned() };
+        is_cached(&reads, &format!("before {to}")).await;
+        assert!(is_cached(&reads, &format!("again before {to}")).await, "{to}");
+        if status == 500 {
+            road.outside.put(to, Page { status, ..Page::html("<p>It broke.</p>") });
+        }
+        bob.send(posts(&bob, to, &road.at(to), now)).await.has(200);
+        assert_eq!(is_cached(&reads, &format!("after {to}")).await, stays, "{to}");
+        assert!(is_cached(&reads, &format!("again after {to}")).await, "{to}");
+    }
+    let evicted = road.events("WebCacheEvicted").await;
+    assert_eq!(evicted.len(), 3, "{evicted:?}");
+    assert!(evicted.iter().all(|event| event["payload"]["cause"] == "changed"), "{evicted:?}");
+    // The same of what HEAD says.
+    let head = |seed: &str| {
+        let asks = ann.asks(seed, &road.at("/items"), now);
+        PortalRequest { method: HttpMethod::Head, ..asks }
+    };
+    ann.send(head("head")).await.has(200);
+    bob.send(posts(&bob, "once more", &road.at("/items"), now)).await.has(200);
+    let again = ann.send(head("head again")).await.expect(200).json();
+    assert_eq!(again["cached"], false);
+    road.weir.stop().await;
+}
+
+/// What was asked for before something was sent there, or an operator had it forgotten, comes after it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_under_way_when_it_is_forgotten_is_kept_for_nobody() {
+    let road = Road::start(", timeout: 1m").await;
+    let (ann, bob) = (road.agent("ann").await, road.agent("bob").await);
+    let there = road.outside.also_at("127.0.0.2").await;
+    road.outside.put("/moved", moved(&format!("{there}/far")));
+    let now = road.tick(1).await;
+    for (path, leads_to, host) in [
+        ("/sent", "/sent", None),
+        ("/purged", "/purged", Some("127.0.0.1")),
+        ("/moved", "/far", Some("127.0.0.2")),
+    ] {
+        let url = road.at(path);
+        let gate = road.outside.hold();
+        let first = tokio::spawn({
+            let (ann, url) = (ann.clone(), url.clone());
+            async move { ann.get(&format!("first {url}"), &url, now).await }
+        });
+        road.asked(path, 1).await;
+        if leads_to != path {
+            gate.add_permits(1);
+            road.asked(leads_to, 1).await;
+        }
+        // Who comes now is not held up.
+        road.outside.release();
+        match host {
+            None => bob.send(posts(&bob, path, &url, now)).await.has(200),
+            Some(host) => {
+                let purge = format!("/api/web/cache?host={host}");
+                road.admin().delete(&purge).await.has(200);
+            }
+        }
+        gate.add_permits(1);
+        let first = first.await.expect("no panic").expect(200).json();
+        assert_eq!(first["cached"], false, "{path}");
+        for (turn, cached) in [("second", false), ("third", true)] {
+            let page = bob.get(&format!("{turn} {url}"), &url, now).await.expect(200).json();
+            assert_eq!(page["cached"], cached, "{turn} {path}");
+        }
+    }
+    // Nor does one wait for it who asks later.
+    let url = road.at("/waits");
+    let gate = road.outside.hold();
+    let first = tokio::spawn({
+        let (ann, url) = (ann.clone(), url.clone());
+        async move { ann.get("waits", &url, now).await }
+    });
+    road.asked("/waits", 1).await;
+    road.outside.release();
+    road.admin().delete(&format!("/api/web/cache?url={url}")).await.has(200);
+    let page = bob.get("does not wait", &url, now).await.expect(200).json();
+    assert_eq!((&page["cached"], road.outside.asked("/waits")), (&json!(false), 2));
+    gate.add_permits(1);
+    first.await.expect("no panic").has(200);
+    let page = ann.get("later", &url, now).await.expect(200).json();
+    assert_eq!((&page["cached"], road.outside.asked("/waits")), (&json!(true), 2));
+    road.weir.stop().await;
+}
+
+/// A purge once looked where the page was not yet, nor did it find what another host had led to it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_was_fetched_a_moment_ago_is_purged_at_once_however_it_is_named() {
+    let road = Road::start("").await;
+    let ann = road.agent("ann").await;
+    let there = road.outside.also_at("127.0.0.2").await;
+    road.outside.put("/moved", moved(&format!("{there}/far")));
+    let now = road.tick(1).await;
+    for (path, purge) in [
+        ("/a", "host=127.0.0.1".to_owned()),
+        ("/a", "host=127.1".to_owned()),
+        ("/a", format!("url={}%23top", road.at("/a"))),
+        ("/a", format!("url={}", road.at("/b/../a").replace("http", "HTTP"))),
+        ("/moved", "host=127.0.0.2".to_owned()),
+    ] {
+        let seed = format!("{path} {purge}");
+        let page = ann.get(&seed, &road.at(path), now).await.expect(200).json();
+        assert_eq!(page["cached"], false, "{seed}");
+        let purged = road.admin().delete(&format!("/api/web/cache?{purge}")).await.expect(200);
+        assert_eq!(purged.json()["n_pages"], 1, "{seed}");
+    }
+    for purge in ["url=docs.rs", "url=file:///a", "host=docs.rs/a", "host=http://docs.rs"] {
+        let path = format!("/api/web/cache?{purge}");
+        assert_eq!(
+            code(&road.admin().delete(&path).await),
+            refused(400, "bad_parameter"),
+            "{purge}"
+        );
+        assert_eq!(code(&road.admin().get(&path).await), refused(400, "bad_parameter"), "{purge}");
     }
     road.weir.stop().await;
 }
