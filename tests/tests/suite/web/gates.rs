@@ -13,7 +13,7 @@ use weir_processors::web::{content::Contents, pages};
 use weir_tests::{
     agent::Agent,
     events::facts,
-    outside::Outside,
+    outside::{Outside, Page},
     sockets::Socket,
     web::{agent as web_agent, asked, stored, submitted},
     weir::{Answer, Client, Part, Place, Weir},
@@ -61,6 +61,14 @@ async fn graphql_asks_from_epoch_4_on_and_changes_nothing() {
         let answer = agent.send(PortalRequest { method, ..asks }).await;
         assert_eq!(code(&answer), (403, "portal_closed".to_owned()), "{method:?}");
     }
+    // Data is read like a page (ruling A26).
+    let json = Page { body: r#"{"words": ["weir"]}"#.to_owned(), ..Page::html("") };
+    let headers = vec![("content-type", "application/json".to_owned())];
+    outside.put("/data", Page { headers, ..json });
+    let data = format!("{}/data?query=weirs", outside.url);
+    let read = agent.get("data", &data, 0).await.expect(200).json();
+    assert!(read["content_type"].as_str().is_some_and(|it| it.starts_with("application/json")));
+    assert!(read["content"].as_str().is_some_and(|it| it.contains("weir")), "{read}");
     epoch(admin, 4).await;
     let query = r#"{"query":"{ a }"}"#;
     let asks = posts(agent.asks("query", &url, 0), "application/json", query);

@@ -1,16 +1,100 @@
 //! Nothing is fetched or charged twice, whoever asks at the same time and whatever is killed.
 
-use std::time::Duration;
+use std::{
+    collections::BTreeMap,
+    ops::Range,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
 
 use serde_json::Value;
+use tokio::task::JoinSet;
+use weir_events::web::agent_stream;
 use weir_tests::{
     agent::Agent,
     deadline,
     outside::Outside,
-    weir::{Answer, Part},
+    weir::{Answer, Client, Part},
 };
 
-use super::portal::{code, events, open, place, refused, tick};
+use super::{
+    kills::holder::{Fate, Holder},
+    portal::{code, events, open, place, refused, tick},
+};
+
+/// The kind of an admission.
+const SUBMITTED: u16 = 0x6000;
+
+/// Every page once, in one breath: a request's answer, and by which of the instances.
+fn ask_for(
+    pages: Range<usize>,
+    (agents, outside, now): (&[Agent], &Outside, u64),
+) -> (JoinSet<(usize, Result<Answer, String>)>, Arc<Vec<AtomicUsize>>) {
+    let mut asking = JoinSet::new();
+    let n_answered: Arc<Vec<_>> = Arc::new(agents.iter().map(|_| AtomicUsize::default()).collect());
+    for n in pages {
+        let nth = n % agents.len();
+        let (agent, n_answered) = (agents[nth].clone(), Arc::clone(&n_answered));
+        let url = format!("{}/{n}", outside.url);
+        let request = agent.sign(agent.asks(&url, &url, now));
+        let body = serde_json::to_value(request).expect("JSON");
+        asking.spawn(async move {
+            let answer = agent.client.send("POST", "/api/web/requests", &[], Some(&body)).await;
+            n_answered[nth].fetch_add(usize::from(answer.is_ok()), Ordering::SeqCst);
+            (nth, answer)
+        });
+    }
+    (asking, n_answered)
+}
+
+/// What each instance has told, and how often.
+async fn told(
+    mut asking: JoinSet<(usize, Result<Answer, String>)>,
+) -> BTreeMap<(usize, String), usize> {
+    let mut told = BTreeMap::new();
+    while let Some(answer) = asking.join_next().await {
+        let (nth, answer) = answer.expect("no panic");
+        let words = match &answer {
+            Ok(answer) if answer.status == 200 => "200".to_owned(),
+            Ok(answer) => format!("{} {}", answer.status, code(answer).1),
+            Err(_) => "broken".to_owned(),
+        };
+        *told.entry((nth, words)).or_default() += 1;
+    }
+    told
+}
+
+/// Who is within the quota is answered, who is not is told so. Somebody may find the queue full before it
+/// is known that the quota is used up. Nothing else is told by an instance that lives.
+fn let_through(told: &BTreeMap<(usize, String), usize>, killed: usize) -> usize {
+    for ((nth, words), n) in told {
+        let known = ["200", "429 portal_quota", "429 portal_rate"].contains(&words.as_str());
+        assert!(known || words == "broken" && *nth == killed, "{n} times {words} from {nth}");
+    }
+    told.iter().filter(|((_, words), _)| words == "200").map(|(_, n)| n).sum()
+}
+
+/// All is settled: so many were admitted, and paid for, each once. Answers how many came to something.
+async fn accounted(admin: &Client, agent: &Agent, n_admitted: usize) -> usize {
+    deadline::within(Duration::from_mins(1), "everything is settled", async || {
+        let account = agent.account(admin).await;
+        if account.1 == 0 { Ok(()) } else { Err(account) }
+    })
+    .await;
+    let submitted = events(admin, "WebRequestSubmitted").await.len();
+    let completed = events(admin, "WebRequestCompleted").await.len();
+    let failed = events(admin, "WebRequestFailed").await.len();
+    assert_eq!((submitted, completed + failed), (n_admitted, n_admitted));
+    // 2 and a tax of 1 for an answer, 1 and a tax of 1 for what the kill cut off.
+    let paid = i64::try_from(completed * 3 + failed * 2).expect("a number");
+    assert_eq!(agent.account(admin).await, (1_000 - paid, 0));
+    let charged = events(admin, "SparkTransferred").await.len();
+    assert_eq!(charged, n_admitted, "each was charged once");
+    completed
+}
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_thousand_at_once_on_two_instances_and_a_kill_let_exactly_the_quota_through() {
@@ -19,50 +103,70 @@ async fn a_thousand_at_once_on_two_instances_and_a_kill_let_exactly_the_quota_th
     let one = place.start(Part::Up).await;
     let two = place.start(Part::Api).await;
     open(&one, 3).await;
-    let agent = Agent::with_spark(&one.client, "ann", 1_000).await;
-    let now = tick(&one.client, 1).await;
+    let admin = &one.client;
+    let agent = Agent::with_spark(admin, "ann", 1_000).await;
+    let now = tick(admin, 1).await;
     let gate = outside.hold();
-    let (first, second) = (agent.client.clone(), agent.client.at(&two.url));
-    let mut asking = tokio::task::JoinSet::new();
-    for n in 0..1_000 {
-        let client = if n % 2 == 0 { first.clone() } else { second.clone() };
-        let url = format!("{}/{n}", outside.url);
-        let request = agent.sign(agent.asks(&url, &url, now));
-        asking.spawn(async move {
-            let body = serde_json::to_value(request).expect("JSON");
-            client.send("POST", "/api/web/requests", &[], Some(&body)).await
-        });
-    }
-    deadline::until("five have left", async || match outside.n_asked() {
-        5 => Ok(()),
-        n => Err(n),
+    let agents = [agent.clone(), agent.at(&two.url)];
+    let (asking, n_answered) = ask_for(0..1_000, (&agents, &outside, now));
+    deadline::until("five have left, and both instances have refused others", async || {
+        let n_left = outside.n_asked();
+        let n_refused: Vec<_> = n_answered.iter().map(|n| n.load(Ordering::SeqCst)).collect();
+        if n_left == 5 && n_refused.iter().all(|n| *n > 0) {
+            Ok(())
+        } else {
+            Err((n_left, n_refused))
+        }
     })
     .await;
     // One instance dies while its requests wait for the outside.
     two.kill();
     gate.add_permits(1_000);
-    let mut statuses = Vec::new();
-    while let Some(answer) = asking.join_next().await {
-        statuses.push(answer.expect("no panic").map_or(0, |answer| answer.status));
-    }
-    let admin = &one.client;
-    deadline::within(Duration::from_mins(1), "everything is settled", async || {
-        let account = agent.account(admin).await;
-        if account.1 == 0 { Ok(()) } else { Err(account) }
-    })
-    .await;
+    let told = told(asking).await;
+    let n_through = let_through(&told, 1);
+    assert_eq!(told.values().sum::<usize>(), 1_000);
+    // What the instance that was killed had not told yet it tells nobody any more.
+    let of =
+        |nth: usize| told.iter().filter(move |((by, words), _)| *by == nth && words != "broken");
+    let n_told = [0, 1].map(|nth| of(nth).map(|(_, n)| n).sum::<usize>());
+    assert!(n_told[0] == 500 && n_told[1] > 0, "{told:?}");
+    let n_quota = told.get(&(0, "429 portal_quota".to_owned())).copied().unwrap_or_default();
+    assert!(n_quota > 0, "{told:?}");
+    let completed = accounted(admin, &agent, 5).await;
     assert_eq!(outside.n_asked(), 5, "no more than the quota left");
-    let submitted = events(admin, "WebRequestSubmitted").await.len();
-    let completed = events(admin, "WebRequestCompleted").await.len();
-    let failed = events(admin, "WebRequestFailed").await.len();
-    assert_eq!((submitted, completed + failed), (5, 5), "{statuses:?}");
-    let n_through = statuses.iter().filter(|status| **status == 200).count();
-    assert!(n_through <= completed, "{n_through} of {completed}");
-    // 2 and a tax of 1 for an answer, 1 and a tax of 1 for what the kill cut off.
-    let paid = i64::try_from(completed * 3 + failed * 2).expect("a number");
-    assert_eq!(agent.account(admin).await, (1_000 - paid, 0));
-    assert_eq!(events(admin, "SparkTransferred").await.len(), 5, "each was charged once");
+    assert!(n_through <= completed, "{n_through} of {completed}: {told:?}");
     one.stop().await;
+}
+
+/// What was about to be written when the kill came stands, and has its place in the quota, or is lost, and
+/// has none.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_kill_in_the_middle_of_an_admission_lets_exactly_the_quota_through() {
+    for (fate, n_left) in [(Fate::Lost, 5), (Fate::Lands, 4)] {
+        let outside = Outside::start().await;
+        let more = ", requests_per_tick: 100000, at_once: 100, per_host: 100, timeout: 2s";
+        let place = place(&outside, more).await;
+        let mut holder = Holder::new(place.database.as_ref().expect("a test database")).await;
+        let one = place.start(Part::Up).await;
+        let two = place.start(Part::Api).await;
+        open(&one, 3).await;
+        let admin = &one.client;
+        let agent = Agent::with_spark(admin, "ann", 1_000).await;
+        let now = tick(admin, 1).await;
+        let stream = agent_stream(&agent.id, 0).expect("a stream");
+        holder.hold_append(stream.as_str(), SUBMITTED).await;
+        let (at_two, _) = ask_for(0..100, (&[agent.at(&two.url)], &outside, now));
+        let backend = holder.held("an admission is about to be written").await;
+        let (at_one, _) = ask_for(100..200, (std::slice::from_ref(&agent), &outside, now));
+        two.kill();
+        holder.release(backend, fate).await;
+        let (at_one, at_two) = (told(at_one).await, told(at_two).await);
+        assert_eq!(at_two, BTreeMap::from([((0, "broken".to_owned()), 100)]), "{fate:?}");
+        assert_eq!(let_through(&at_one, usize::MAX), n_left, "{fate:?}: {at_one:?}");
+        let completed = accounted(admin, &agent, 5).await;
+        assert_eq!((outside.n_asked(), completed), (n_left, n_left), "{fate:?}");
+        one.stop().await;
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -248,6 +248,32 @@ async fn a_redirect_is_judged_like_an_address() {
     weir.stop().await;
 }
 
+/// Ruling A16: an outside that does not answer is a failure, and what has left costs what a failure does.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_outside_that_does_not_answer_in_time_costs_what_a_failure_does() {
+    let outside = Outside::start().await;
+    let place = place(&outside, ", timeout: 1s").await;
+    let weir = place.start(Part::Up).await;
+    open(&weir, 3).await;
+    let admin = &weir.client;
+    let agent = Agent::with_spark(admin, "ann", 100).await;
+    let now = tick(admin, 1).await;
+    outside.hold();
+    let answer = agent.get("slow", &format!("{}/slow", outside.url), now).await;
+    assert_eq!(code(&answer), refused(504, "portal_timeout"));
+    assert_eq!((outside.asked("/slow"), agent.account(admin).await), (1, (98, 0)));
+    let failed = events(admin, "WebRequestFailed").await;
+    assert_eq!(failed.len(), 1);
+    let failed = &failed[0]["payload"];
+    assert_eq!((&failed["error"], &failed["tax"]), (&json!("Timeout"), &json!(1)));
+    assert_eq!(failed["cost"], json!({"ticks": 1, "spark": 1}));
+    assert_eq!(failed["hosts"], json!(["127.0.0.1"]));
+    // It has used a place in the quota.
+    let left = admin.get(&format!("/api/web/access?agent={}", agent.id)).await.expect(200).json();
+    assert_eq!(left["remaining"], 4);
+    weir.stop().await;
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn who_is_told_that_it_is_too_much_pauses() {
     let outside = Outside::start().await;

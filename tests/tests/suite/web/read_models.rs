@@ -571,3 +571,26 @@ async fn the_state_hash_covers_how_a_page_was_wanted_given_and_come_by() {
     all.insert(of(plain, 1, vec!["https://docs.example/".to_owned()]).await);
     assert_eq!(all.len(), 5, "{all:?}");
 }
+
+/// Ruling A34.
+#[tokio::test]
+async fn a_report_names_ten_agents_at_most_and_those_that_asked_as_often_by_their_ids() {
+    let mut stage = Stage::new().await;
+    // The last one asked most, all others once.
+    let who = (1..=13).rev().chain([13]).map(agent);
+    let asked = who.zip(0..).map(|(who, n)| shown(&asked(n, who, 0), hash(n)).into());
+    let events: Vec<Event> = asked.collect();
+    stage.web(&events).await;
+    stage.begin(1, None).await;
+    let database = stage.log.log.database();
+    let wanted: Vec<_> = [(13, 2)].into_iter().chain((1..=9).map(|n| (n, 1))).collect();
+    let so_far = reports::so_far(database, 0).await.expect("a report");
+    let ended = reports::find(database, 0).await.expect("a report").expect("it has ended");
+    for report in [so_far, ended.report] {
+        let named = report.top_users.iter().map(|user| (user.agent, user.requests));
+        let wanted = wanted.iter().map(|(n, requests)| (agent(*n), *requests));
+        assert!(named.eq(wanted), "{:?}", report.top_users);
+        assert_eq!(report.domains_accessed, ["docs0.example", "docs1.example", "docs2.example"]);
+    }
+    stage.rest().await;
+}

@@ -8,6 +8,7 @@ use weir_events::web::{
     content::{ContentFilter, ContentFormat},
     request::{HttpMethod, PortalRequest},
 };
+use weir_processors::web::pages;
 use weir_tests::{
     agent::Agent,
     deadline,
@@ -531,6 +532,30 @@ async fn what_was_fetched_a_moment_ago_is_purged_at_once_however_it_is_named() {
         );
         assert_eq!(code(&road.admin().get(&path).await), refused(400, "bad_parameter"), "{purge}");
     }
+    road.weir.stop().await;
+}
+
+/// Ruling A4: a fragment is no part of a page, and what was asked is on record as it was asked.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_log_has_an_address_as_it_was_asked_and_the_cache_its_one_spelling() {
+    let road = Road::start("").await;
+    let ann = road.agent("ann").await;
+    let now = road.tick(1).await;
+    let raw = road.at("/b/../a#top").replace("http", "HTTP");
+    ann.get("raw", &raw, now).await.has(200);
+    let page = ann.get("plain", &road.at("/a"), now).await.expect(200).json();
+    assert_eq!(page["cached"], true);
+    let submitted = road.events("WebRequestSubmitted").await;
+    let key = pages::key(&road.at("/a"), HttpMethod::Get, b"");
+    assert_eq!(submitted[0]["payload"]["asked"]["url"], json!(raw));
+    assert_eq!(submitted[0]["payload"]["key"], json!(key));
+    let stored = road.events("WebCacheStored").await;
+    assert_eq!(stored[0]["payload"]["url"], json!(road.at("/a")));
+    assert_eq!(stored[0]["payload"]["key"], json!(key));
+    let head = road.admin().get("/api/nexus").await.position();
+    let shown = format!("/api/web/requests?agent={}&min_position={head}", ann.id);
+    let shown = road.admin().get(&shown).await.expect(200).json();
+    assert_eq!(shown["requests"][1]["url"], json!(raw));
     road.weir.stop().await;
 }
 

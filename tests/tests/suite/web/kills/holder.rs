@@ -5,7 +5,7 @@ use weir_tests::{database::TestDatabase, deadline};
 
 /// What becomes of what was held up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Fate {
+pub(in crate::web) enum Fate {
     /// It is lost with the process.
     Lost,
     /// It is committed, and the process that sent it does not live to hear of it.
@@ -13,12 +13,12 @@ pub(super) enum Fate {
 }
 
 /// Whoever holds things up in the database.
-pub(super) struct Holder {
+pub(in crate::web) struct Holder {
     connection: PgConnection,
 }
 
 impl Holder {
-    pub(super) async fn new(database: &TestDatabase) -> Self {
+    pub(in crate::web) async fn new(database: &TestDatabase) -> Self {
         let mut connection = PgConnection::connect(&database.url).await.expect("connect");
         let function = "CREATE FUNCTION hold() RETURNS trigger LANGUAGE plpgsql AS $$
             BEGIN PERFORM pg_advisory_xact_lock(7402); RETURN NEW; END $$";
@@ -31,7 +31,7 @@ impl Holder {
     }
 
     /// Appends of an event to a stream wait at their commit from now on.
-    pub(super) async fn hold_append(&mut self, stream: &str, kind: u16) {
+    pub(in crate::web) async fn hold_append(&mut self, stream: &str, kind: u16) {
         self.sql(format!(
             "SELECT pg_advisory_lock(7402);
              CREATE CONSTRAINT TRIGGER hold AFTER INSERT ON log.events
@@ -42,7 +42,7 @@ impl Holder {
     }
 
     /// New contents wait from now on.
-    pub(super) async fn hold_content(&mut self) {
+    pub(in crate::web) async fn hold_content(&mut self) {
         let trigger = "SELECT pg_advisory_lock(7402);
             CREATE TRIGGER hold BEFORE INSERT ON portal.content
                 FOR EACH ROW EXECUTE FUNCTION hold()";
@@ -56,12 +56,12 @@ impl Holder {
         sqlx::query_scalar(waiting).fetch_optional(&mut self.connection).await.expect("look")
     }
 
-    pub(super) async fn held(&mut self, what: &str) -> i32 {
+    pub(in crate::web) async fn held(&mut self, what: &str) -> i32 {
         deadline::until(what, async || self.waiting().await.ok_or("nobody waits")).await
     }
 
-    /// Who waits is cut off, or goes on; from now on nobody waits any more.
-    pub(super) async fn let_go(&mut self, backend: i32, fate: Fate, table: &str) {
+    /// Who waits is cut off, or goes on; from now on nobody waits any more. Others may be at work.
+    pub(in crate::web) async fn release(&mut self, backend: i32, fate: Fate) {
         if fate == Fate::Lost {
             let cut = sqlx::query("SELECT pg_terminate_backend($1)").bind(backend);
             cut.execute(&mut self.connection).await.expect("cut it off");
@@ -75,7 +75,13 @@ impl Holder {
             })
             .await;
         }
+        self.sql("SELECT pg_advisory_unlock(7402)".to_owned()).await;
+    }
+
+    /// The same, where nobody else is at work, and things can be held up anew.
+    pub(in crate::web) async fn let_go(&mut self, backend: i32, fate: Fate, table: &str) {
+        self.release(backend, fate).await;
         // Dropping the trigger waits for whoever goes on with it.
-        self.sql(format!("SELECT pg_advisory_unlock(7402); DROP TRIGGER hold ON {table}")).await;
+        self.sql(format!("DROP TRIGGER hold ON {table}")).await;
     }
 }
