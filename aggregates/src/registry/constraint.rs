@@ -13,6 +13,9 @@
 //! rule that hides prereleases from ranges does not apply (`<1.3.0` forbids `1.3.0-beta`). In npm,
 //! cargo and Go a version with missing numbers stands for all that begin with it, prereleases
 //! included.
+//!
+//! A waiver permits, so it must not hold more than it says ([`Constraint::permits`]): a version is in
+//! it where both the order and the installers' rule put it, so that `<1.3.0` permits no `1.3.0-beta`.
 
 mod tags;
 
@@ -128,6 +131,21 @@ impl Constraint {
             _ => false,
         }
     }
+
+    /// Whether a version is one of those however they are read: for what is permitted. Never where
+    /// [`Constraint::matches`] is not.
+    #[must_use]
+    pub fn permits(&self, version: &Version) -> bool {
+        match (&self.0, version.place()) {
+            (Kind::Pypi(constraint), Place::Pypi(version)) => constraint.permits(version),
+            (Kind::Npm(range), Place::Npm(version))
+            | (Kind::Cargo(range), Place::Cargo(version))
+            | (Kind::Go(range), Place::Go(version)) => range.permits(version),
+            // Neither knows more than one reading.
+            (Kind::Any | Kind::Docker(_), _) => self.matches(version),
+            _ => false,
+        }
+    }
 }
 
 #[cfg(test)]
@@ -160,6 +178,40 @@ mod tests {
             assert!(matches(ecosystem, "<1.3.0", "1.3.0-beta"), "{ecosystem}");
         }
         assert!(matches(Ecosystem::Go, "<v1.3.0", "v1.3.0-beta"));
+    }
+
+    #[test]
+    fn a_permission_holds_a_prerelease_only_where_one_is_named() {
+        let permits = |ecosystem, constraint: &str, version: &str| {
+            let version = Version::parse(ecosystem, version);
+            Constraint::parse(ecosystem, constraint).unwrap().permits(&version)
+        };
+        for (ecosystem, constraint, inside, outside) in [
+            (Ecosystem::Npm, "<1.3.0", "1.2.9", "1.3.0-beta"),
+            (Ecosystem::Npm, "^1.2", "1.9.0", "1.5.0-beta"),
+            (Ecosystem::Npm, "<1.3.0", "0.0.0", "latest"),
+            (Ecosystem::Npm, "1.2.3-b.1", "1.2.3-b.1", "1.2.3-b.2"),
+            (Ecosystem::Npm, ">=1.2.3-b <2", "1.2.3-c", "1.2.4-c"),
+            (Ecosystem::Npm, "<1.3.0 || 2.0.0-a", "2.0.0-a", "1.3.0-a"),
+            (Ecosystem::Cargo, "1", "1.4.0", "1.4.0-alpha"),
+            (Ecosystem::Cargo, "=1.2.3", "1.2.3+build", "1.2.3-a"),
+            (Ecosystem::Go, ">=v1.2.0 <v1.4.0", "v1.3.0", "v1.4.0-0.20200101000000-abcdefabcdef"),
+            (
+                Ecosystem::Go,
+                "v0.0.0-20200101000000-abcdefabcdef",
+                "v0.0.0-20200101000000-abcdefabcdef",
+                "v0.0.0-20200102000000-abcdefabcdef",
+            ),
+            (Ecosystem::Docker, "3.1-*", "3.1-alpine", "3.10"),
+            (Ecosystem::Pypi, "==1.17", "1.17.0", "1.17+cpu"),
+        ] {
+            assert!(permits(ecosystem, constraint, inside), "{ecosystem}: {constraint} {inside}");
+            let outside = permits(ecosystem, constraint, outside);
+            assert!(!outside, "{ecosystem}: {constraint}");
+        }
+        for ecosystem in Ecosystem::ALL {
+            assert!(permits(ecosystem, "*", "1.0.0-beta") && permits(ecosystem, "*", ""));
+        }
     }
 
     #[test]
@@ -251,6 +303,7 @@ mod tests {
             if let Ok(constraint) = Constraint::parse(ecosystem, &text) {
                 let version = Version::parse(ecosystem, &version);
                 prop_assert!(!constraint.everything() || constraint.matches(&version));
+                prop_assert!(constraint.matches(&version) || !constraint.permits(&version));
             }
         }
 

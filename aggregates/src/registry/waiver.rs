@@ -81,15 +81,17 @@ impl CompiledWaiver {
         Some(Self { exactly, ..Self::new(&waiver, Persons::One) })
     }
 
-    /// Whether it lets a version pass in spite of something with these names. Malware is waived by
-    /// name and by two persons only, also what turned out to be malware later. A version that cannot be told is waived only where every version is.
+    /// Whether it lets a version pass in spite of something with these names. Its versions are those
+    /// that it says however it is read. Malware is waived by name and by two persons only, also what
+    /// turned out to be malware later. A version that cannot be told is waived only where every version
+    /// is.
     #[must_use]
     pub fn covers(&self, candidate: &Candidate<'_>, names: &[&str], class: Class) -> bool {
         let Some(constraint) = &self.constraint else { return false };
         let version = match candidate.version {
             Some(version) if self.exactly.is_some() => self.exactly.as_ref() == Some(version),
             None if self.exactly.is_some() => false,
-            Some(version) => constraint.matches(version),
+            Some(version) => constraint.permits(version),
             None => constraint.everything(),
         };
         let waives = &self.waiver.waives;

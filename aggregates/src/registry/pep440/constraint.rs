@@ -6,6 +6,10 @@
 //! local versions count as their public version and as themselves (`==1.17`, `<=1.17` and
 //! `>1.17` all forbid `1.17+cpu`, and so does `!=1.17`); `>1.7` forbids `1.7.post1`.
 //! What comes before a bound in the order is not behind it: `>=1.17` lets `1.17rc1` pass.
+//!
+//! A permission is the other way round ([`Constraint::permits`]): a clause holds only where both
+//! say so. `==1.17` permits no `1.17+cpu`, `>1.7` no `1.7.post1`, and nothing permits a prerelease
+//! but a constraint that names one.
 
 use std::str::FromStr;
 
@@ -91,6 +95,13 @@ impl Constraint {
     #[must_use]
     pub fn matches(&self, version: &Version) -> bool {
         self.0.iter().all(|clause| clause.matches(version))
+    }
+
+    /// Whether a version is one of those however they are read: for what is permitted.
+    #[must_use]
+    pub fn permits(&self, version: &Version) -> bool {
+        let named = !version.prerelease() || self.0.iter().any(Clause::names_prerelease);
+        self.everything() || (named && self.0.iter().all(|clause| clause.permits(version)))
     }
 }
 
@@ -189,6 +200,29 @@ impl Clause {
             Self::Exact(_) => false,
         }
     }
+
+    /// Whether it holds for a version however it is read. Prereleases are the constraint's business.
+    fn permits(&self, version: &Version) -> bool {
+        match (&version.place, self) {
+            (Place::Pep440(candidate), Self::Compare(operator, bound)) => {
+                operator.permits(candidate, bound)
+            }
+            (Place::Pep440(_), Self::Prefix { .. } | Self::Compatible(_)) | (_, Self::Exact(_)) => {
+                self.matches(version)
+            }
+            // Installers know no order of them.
+            (Place::Legacy(_), _) => false,
+        }
+    }
+
+    /// Whether prereleases are meant: as for installers, where one is named and not excluded.
+    fn names_prerelease(&self) -> bool {
+        match self {
+            Self::Compare(Operator::NotEqual, _) | Self::Prefix { .. } => false,
+            Self::Compare(_, bound) | Self::Compatible(bound) => bound.any_prerelease(),
+            Self::Exact(_) => true,
+        }
+    }
 }
 
 impl Operator {
@@ -215,6 +249,29 @@ impl Operator {
             Self::More => candidate > bound,
             Self::AtMost => public() <= *bound,
             Self::Less => public() < *bound,
+        }
+    }
+
+    /// Whether the bound holds for the candidate by the order and for installers.
+    fn permits(self, candidate: &pep440_rs::Version, bound: &pep440_rs::Version) -> bool {
+        let public = || candidate.clone().without_local();
+        let of_bound = || {
+            candidate.epoch() == bound.epoch() && candidate.only_release() == bound.only_release()
+        };
+        match self {
+            Self::Equal => candidate == bound,
+            Self::NotEqual => candidate != bound && public() != *bound,
+            Self::AtLeast => candidate >= bound,
+            // A post-release of a bound is not behind it, nor a prerelease before it, but where the
+            // bound is one itself.
+            Self::More => {
+                public() > *bound && !(candidate.is_post() && !bound.is_post() && of_bound())
+            }
+            Self::AtMost => candidate <= bound,
+            Self::Less => {
+                let before = candidate.any_prerelease() && !bound.any_prerelease();
+                candidate < bound && !(before && of_bound())
+            }
         }
     }
 }
@@ -282,6 +339,37 @@ mod tests {
     }
 
     #[test]
+    fn a_permission_holds_for_what_every_reading_finds() {
+        let permits = |constraint: &str, version: &str| {
+            constraint.parse::<Constraint>().unwrap().permits(&Version::parse(version))
+        };
+        for (constraint, inside, outside) in [
+            ("*", &["1.0", "1.0rc1", "2004d", ""][..], &[][..]),
+            ("==1.17", &["1.17", "1.17.0", "v1.17"], &["1.17+cpu", "1.17rc1", "1.17.post1"]),
+            ("==1.17+cpu", &["1.17+cpu"], &["1.17", "1.17+gpu"]),
+            ("==1.17rc1", &["1.17rc1"], &["1.17", "1.17rc2"]),
+            ("!=1.17", &["1.16"], &["1.17", "1.17+cpu", "1.16rc1", "2004d"]),
+            (">1.7", &["1.8", "1.7.1"], &["1.7.post1", "1.7+local", "1.8rc1"]),
+            (">1.7.post1", &["1.7.post2"], &["1.7.post1", "1.7"]),
+            (">=1.17", &["1.17", "1.18+cpu"], &["1.18rc1", "2.0.dev1"]),
+            ("<1.17", &["1.16"], &["1.17rc1", "1.16rc1", "2004d"]),
+            (">=1.0rc1,<2.0", &["1.0rc1", "1.5b1"], &["2.0rc1", "2.0.dev0"]),
+            ("<2.0rc2", &["2.0rc1", "1.9"], &["2.0rc2", "2.0"]),
+            ("<=1.17", &["1.17", "1.0"], &["1.17+cpu", "x"]),
+            ("==1.2.*", &["1.2", "1.2.3.post1"], &["1.2.4rc1", "1.3"]),
+            ("~=1.4", &["1.4", "1.9"], &["1.5rc1", "2.0"]),
+            ("===2004d", &["2004d"], &["2004"]),
+        ] {
+            for version in inside {
+                assert!(permits(constraint, version), "{constraint} must permit {version}");
+            }
+            for version in outside {
+                assert!(!permits(constraint, version), "{constraint} must not permit {version}");
+            }
+        }
+    }
+
+    #[test]
     fn an_absurdly_large_version_does_not_slip_past_a_lower_bound() {
         assert!(matches(">=1.17", "18446744073709551616.0"));
         assert!(matches(">=1.17", &"9".repeat(400)));
@@ -329,6 +417,7 @@ mod tests {
             if let Ok(constraint) = text.parse::<Constraint>() {
                 let version = Version::parse(&version);
                 prop_assert!(!constraint.everything() || constraint.matches(&version));
+                prop_assert!(constraint.matches(&version) || !constraint.permits(&version));
             }
         }
 

@@ -1,7 +1,8 @@
 //! Ranges of semantic versions: alternatives, each of bounds that all hold.
 //!
 //! Bounds are compared by precedence and nothing else. The rule by which npm and cargo keep
-//! prereleases out of ranges does not apply: a rule that forbids must not miss one.
+//! prereleases out of ranges does not apply: a rule that forbids must not miss one. It does apply to
+//! what is permitted ([`Range::permits`]), which must not hold more than its author reads in it.
 
 use super::{Identifier, Key, Number, Place, Stage, Version, split_digits};
 
@@ -50,9 +51,39 @@ impl Range {
     pub(in crate::registry) fn contains(&self, version: &Version) -> bool {
         self.0.iter().any(|bounds| bounds.iter().all(|bound| bound.holds(&version.place)))
     }
+
+    /// Whether a version is in it for npm and cargo too: a prerelease only where an alternative names
+    /// one of the same release. What cannot be read is in no range.
+    pub(in crate::registry) fn permits(&self, version: &Version) -> bool {
+        let Place::Semver(key) = &version.place else { return self.everything() };
+        let meant = |bounds: &[Bound]| {
+            bounds.is_empty()
+                || key.stage == Stage::Release
+                || bounds.iter().any(|bound| bound.names_prerelease_of(&key.release))
+        };
+        let alternatives = self.0.iter();
+        alternatives
+            .filter(|bounds| meant(bounds))
+            .any(|bounds| bounds.iter().all(|bound| bound.holds(&version.place)))
+    }
 }
 
 impl Bound {
+    /// Whether a prerelease of a release was written there.
+    fn names_prerelease_of(&self, release: &[Number; 3]) -> bool {
+        let (Self::Exactly(place)
+        | Self::AtLeast(place)
+        | Self::More(place)
+        | Self::AtMost(place)
+        | Self::Less(place)) = self;
+        match place {
+            Place::Semver(Key { release: own, stage: Stage::Before(written) }) => {
+                own == release && !written.is_empty()
+            }
+            Place::Semver(_) | Place::Unreadable(_) => false,
+        }
+    }
+
     fn holds(&self, place: &Place) -> bool {
         match self {
             Self::Exactly(bound) => place == bound,

@@ -160,6 +160,30 @@ fn there_are_no_more_waivers_than_can_be_kept() {
     assert_eq!(refused, Decision::refuse(Refusal::Any(waiver::Refusal::TooMany)));
 }
 
+/// Rules and waivers are written in one language, and a rule forbids what any reading of it holds.
+/// Read like that, a waiver of `==1.17` let `1.17+anything` pass, and `<1.3.0` let `1.3.0-beta` pass.
+#[test]
+fn a_waiver_holds_no_version_beside_those_that_it_says() {
+    for (ecosystem, versions, inside, outside) in [
+        (Ecosystem::Pypi, "==1.17", "1.17", "1.17+anything"),
+        (Ecosystem::Pypi, ">1.7", "1.8", "1.7.post1"),
+        (Ecosystem::Pypi, "<1.17", "1.16", "1.17rc1"),
+        (Ecosystem::Npm, "<1.3.0", "1.2.9", "1.3.0-beta"),
+        (Ecosystem::Cargo, "1", "1.2.0", "1.3.0-beta"),
+        (Ecosystem::Go, "<v1.4.0", "v1.3.0", "v1.4.0-rc.1"),
+    ] {
+        let waiver = Waiver { ecosystem, versions: versions.to_owned(), ..waiver() };
+        let waiver = CompiledWaiver::new(&waiver, Persons::One);
+        let covers = |version: &str| {
+            let version = Version::parse(ecosystem, version);
+            let candidate = Candidate::of(Some(&version));
+            waiver.covers(&candidate, &["GHSA-1"], Class::Vulnerability)
+        };
+        assert!(covers(inside), "{versions} {inside}");
+        assert!(!covers(outside), "{versions} {outside}");
+    }
+}
+
 #[test]
 fn a_constraint_this_build_cannot_read_waives_nothing() {
     let newer = Waiver { versions: "?1".to_owned(), ..waiver() };
