@@ -2,7 +2,8 @@
 //!
 //! A source is a [`SecuritySourcePlugin`]; the [`scheduler`] visits it. Only the difference to what
 //! the log already says is appended, in bounded batches, so that a visit that is cut off is gone on
-//! with by the next one, and nothing stands there twice. A visit that fails withdraws nothing.
+//! with by the next one, and nothing stands there twice. A visit that fails withdraws nothing, nor does
+//! one that only lacks something: what two editions of a feed lack, one after the other, is gone.
 //! What a source says is not judged here: whether a version is blocked, and from which severity on,
 //! is the verdict's business, which folds the same streams.
 
@@ -123,6 +124,8 @@ pub struct Tally {
     pub n_changed: u64,
     /// Advisories that are withdrawn.
     pub n_withdrawn: u64,
+    /// Advisories that were not there, and stand until the next edition lacks them too.
+    pub n_missing: u64,
 }
 
 impl Tally {

@@ -1,8 +1,11 @@
 //! What is news in a source's records: an advisory that says the same as before appends nothing.
 //!
-//! Records are shown one after the other, as they stream by; what was not shown at the end is gone.
+//! Records are shown one after the other, as they stream by. What was not shown at the end is missing:
+//! feeds lose records by accident, and a warning that is lost lets pass what it warned of. So it is gone
+//! only when the next edition of the feed does not show it either. What a source declares withdrawn is
+//! withdrawn at once.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use blake3::Hash;
 use weir_events::registry::advisory::Withdrawal;
@@ -49,6 +52,41 @@ pub struct Shrunk {
     pub n_gone: usize,
 }
 
+/// What the last edition of a feed did not show, although it was known.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Missing {
+    edition: Box<str>,
+    ids: HashSet<Box<str>>,
+}
+
+impl Missing {
+    /// How many advisories.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.ids.len()
+    }
+
+    /// Whether nothing was missing.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.ids.is_empty()
+    }
+
+    /// Whether an advisory was missing in another edition than this.
+    fn in_another_than(&self, edition: &str, id: &str) -> bool {
+        *self.edition != *edition && self.ids.contains(id)
+    }
+}
+
+/// What a comparison came to.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Ended {
+    /// What is to be withdrawn, by id.
+    pub withdrawn: Vec<(Box<str>, Withdrawal)>,
+    /// What is missing now, for the next comparison.
+    pub missing: Missing,
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Known {
     Unseen(Hash),
@@ -61,6 +99,7 @@ enum Known {
 pub struct Difference {
     known: HashMap<Box<str>, Known>,
     n_known: usize,
+    missing: Missing,
 }
 
 impl Difference {
@@ -68,7 +107,25 @@ impl Difference {
     pub fn new<I: Into<Box<str>>>(known: impl IntoIterator<Item = (I, Hash)>) -> Self {
         let known: HashMap<_, _> =
             known.into_iter().map(|(id, digest)| (id.into(), Known::Unseen(digest))).collect();
-        Self { n_known: known.len(), known }
+        Self { n_known: known.len(), known, missing: Missing::default() }
+    }
+
+    /// The same, after a comparison in which this was missing.
+    #[must_use]
+    pub fn after(self, missing: Missing) -> Self {
+        Self { missing, ..self }
+    }
+
+    /// How many advisories were known.
+    #[must_use]
+    pub const fn n_known(&self) -> usize {
+        self.n_known
+    }
+
+    /// Whether some that were known have not been shown.
+    #[must_use]
+    pub fn misses_some(&self) -> bool {
+        self.known.values().any(|known| matches!(known, Known::Unseen(_)))
     }
 
     /// Shows an advisory, and says at once whether it is news. Of several under one id the first
@@ -111,26 +168,33 @@ impl Difference {
         }
     }
 
-    /// Ends the comparison: what is to be withdrawn, by id. Only for a feed that shows all it has.
-    pub fn finish(self, losses: Losses) -> Result<Vec<(Box<str>, Withdrawal)>, Shrunk> {
-        let mut withdrawn: Vec<_> = self
-            .known
-            .into_iter()
-            .filter_map(|(id, known)| match known {
-                Known::Unseen(_) => Some((id, Withdrawal::Gone)),
-                Known::Declared => Some((id, Withdrawal::Declared)),
-                Known::Seen => None,
-            })
-            .collect();
-        let n_gone = withdrawn.iter().filter(|(_, cause)| *cause == Withdrawal::Gone).count();
+    /// Ends the comparison with an edition of the feed, by any name that no other edition has. Only for
+    /// a feed that shows all it has.
+    pub fn finish(self, losses: Losses, edition: &str) -> Result<Ended, Shrunk> {
+        let Self { known, n_known, missing: before } = self;
+        let n_unseen = known.values().filter(|known| matches!(known, Known::Unseen(_))).count();
         if losses == Losses::Doubt
-            && self.n_known >= MIN_KNOWN
-            && n_gone * 100 > self.n_known * MAX_LOSS_PERCENT
+            && n_known >= MIN_KNOWN
+            && n_unseen * 100 > n_known * MAX_LOSS_PERCENT
         {
-            return Err(Shrunk { n_known: self.n_known, n_gone });
+            return Err(Shrunk { n_known, n_gone: n_unseen });
+        }
+        let mut withdrawn = Vec::new();
+        let mut missing = Missing { edition: edition.into(), ids: HashSet::new() };
+        for (id, known) in known {
+            match known {
+                Known::Seen => {}
+                Known::Declared => withdrawn.push((id, Withdrawal::Declared)),
+                Known::Unseen(_)
+                    if losses == Losses::Believe || before.in_another_than(edition, &id) =>
+                {
+                    withdrawn.push((id, Withdrawal::Gone));
+                }
+                Known::Unseen(_) => drop(missing.ids.insert(id)),
+            }
         }
         withdrawn.sort_unstable_by(|a, b| a.0.cmp(&b.0));
-        Ok(withdrawn)
+        Ok(Ended { withdrawn, missing })
     }
 }
 
@@ -142,21 +206,27 @@ mod tests {
         blake3::hash(text.as_bytes())
     }
 
+    /// What is withdrawn by an edition that is the second to lack what it lacks.
+    fn gone(difference: Difference) -> Vec<(Box<str>, Withdrawal)> {
+        let ids = difference.known.keys().cloned().collect();
+        let before = Missing { edition: "before".into(), ids };
+        difference.after(before).finish(Losses::Doubt, "now").unwrap().withdrawn
+    }
+
     #[test]
     fn a_record_is_kept_or_withdrawn_in_all_of_its_parts() {
         let parts = ["A", "A#2", "A#3", "B"];
         let mut kept = known(&parts);
         kept.keep("A");
-        let gone = kept.finish(Losses::Believe).unwrap();
-        assert_eq!(gone, [("B".into(), Withdrawal::Gone)]);
+        assert_eq!(gone(kept), [("B".into(), Withdrawal::Gone)]);
         let mut withdrawn = known(&parts);
         withdrawn.see_withdrawn("A");
-        let gone = withdrawn.finish(Losses::Believe).unwrap();
-        let declared = gone.iter().filter(|(_, cause)| *cause == Withdrawal::Declared);
+        let withdrawn = gone(withdrawn);
+        let declared = withdrawn.iter().filter(|(_, cause)| *cause == Withdrawal::Declared);
         assert_eq!(declared.count(), 3);
         let mut shrunk = known(&parts);
         assert_eq!(shrunk.see("A", digest("A")), Sight::Same);
-        assert_eq!(shrunk.finish(Losses::Believe).unwrap().len(), 3);
+        assert_eq!(gone(shrunk).len(), 3);
     }
 
     fn known(ids: &[&str]) -> Difference {
@@ -171,9 +241,8 @@ mod tests {
         assert_eq!(difference.see("E", digest("E")), Sight::New);
         difference.see_withdrawn("C");
         difference.see_withdrawn("never known");
-        let gone = difference.finish(Losses::Doubt).unwrap();
         assert_eq!(
-            gone,
+            gone(difference),
             [("C".into(), Withdrawal::Declared), ("D".into(), Withdrawal::Gone)]
                 as [(Box<str>, _); 2]
         );
@@ -189,8 +258,7 @@ mod tests {
         assert_eq!(difference.see("B", digest("other")), Sight::Same);
         assert_eq!(difference.see("C", digest("C")), Sight::New);
         assert_eq!(difference.see("C", digest("other")), Sight::Same);
-        let gone = difference.finish(Losses::Doubt).unwrap();
-        assert_eq!(gone, [("B".into(), Withdrawal::Declared)] as [(Box<str>, _); 1]);
+        assert_eq!(gone(difference), [("B".into(), Withdrawal::Declared)] as [(Box<str>, _); 1]);
     }
 
     #[test]
@@ -204,12 +272,38 @@ mod tests {
             }
             difference
         };
-        assert_eq!(shown(80).finish(Losses::Doubt).unwrap().len(), 20);
-        let shrunk = shown(79).finish(Losses::Doubt).unwrap_err();
+        assert_eq!(gone(shown(80)).len(), 20);
+        let shrunk = shown(79).finish(Losses::Doubt, "1").unwrap_err();
         assert_eq!(shrunk, Shrunk { n_known: 100, n_gone: 21 });
-        assert_eq!(shown(0).finish(Losses::Believe).unwrap().len(), 100);
+        let believed = shown(0).finish(Losses::Believe, "1").unwrap();
+        assert_eq!((believed.withdrawn.len(), believed.missing.len()), (100, 0));
         // A small source may well take everything back.
-        assert_eq!(known(&ids[..99]).finish(Losses::Doubt).unwrap().len(), 99);
+        assert_eq!(gone(known(&ids[..99])).len(), 99);
+    }
+
+    #[test]
+    fn what_one_edition_lacks_stands_until_the_next_one_lacks_it_too() {
+        let ids = ["A", "B", "C"];
+        let edition = |name: &str, shown: &[&str], missing: &Missing| {
+            let mut difference = known(&ids).after(missing.clone());
+            for id in shown {
+                assert_eq!(difference.see(id, digest(id)), Sight::Same);
+            }
+            difference.finish(Losses::Doubt, name).unwrap()
+        };
+        let first = edition("1", &["A"], &Missing::default());
+        assert_eq!((first.withdrawn.len(), first.missing.len()), (0, 2));
+        // To read the same again says nothing more.
+        let again = edition("1", &["A"], &first.missing);
+        assert_eq!(again, first);
+        // One is back, and another is missing now.
+        let second = edition("2", &["B"], &again.missing);
+        let of_c: [(Box<str>, _); 1] = [("C".into(), Withdrawal::Gone)];
+        assert_eq!((&*second.withdrawn, second.missing.len()), (&of_c[..], 1));
+        // Twice, but not one after the other.
+        let third = edition("3", &ids, &second.missing);
+        assert!(third.withdrawn.is_empty() && third.missing.is_empty());
+        assert!(edition("4", &["B", "C"], &third.missing).withdrawn.is_empty());
     }
 
     #[test]
@@ -217,8 +311,7 @@ mod tests {
         let mut difference = known(&["A", "B"]);
         difference.keep("A");
         difference.keep("never known");
-        let gone = difference.finish(Losses::Doubt).unwrap();
-        assert_eq!(gone, [("B".into(), Withdrawal::Gone)] as [(Box<str>, _); 1]);
+        assert_eq!(gone(difference), [("B".into(), Withdrawal::Gone)] as [(Box<str>, _); 1]);
     }
 
     #[test]
@@ -228,6 +321,6 @@ mod tests {
         for id in &ids {
             difference.see_withdrawn(id);
         }
-        assert_eq!(difference.finish(Losses::Doubt).unwrap().len(), 100);
+        assert_eq!(difference.finish(Losses::Doubt, "1").unwrap().withdrawn.len(), 100);
     }
 }

@@ -5,7 +5,10 @@ use std::collections::HashMap;
 use blake3::Hash;
 use futures_util::future::BoxFuture;
 use tokio::sync::Mutex;
-use weir_aggregates::registry::advisory::{difference::Difference, digest};
+use weir_aggregates::registry::advisory::{
+    difference::{Difference, Missing},
+    digest,
+};
 use weir_events::{
     position::StreamVersion,
     registry::{
@@ -36,10 +39,14 @@ pub trait Archive: Send + Sync {
         ecosystem: Ecosystem,
         events: Vec<Event>,
     ) -> BoxFuture<'_, Result<(), SyncFault>>;
+
+    /// Keeps what a comparison found missing, for the next one about this ecosystem.
+    fn remember(&self, ecosystem: Ecosystem, missing: Missing) -> BoxFuture<'_, ()>;
 }
 
 /// The log. Of what stands there only ids and digests are kept in memory; they are folded from the
-/// streams when they are first needed, and from where that ended each time after.
+/// streams when they are first needed, and from where that ended each time after. What was missing is
+/// kept beside them and nowhere else: who takes over waits for two editions of a feed again.
 #[derive(Debug)]
 pub struct LogArchive {
     source: &'static str,
@@ -54,6 +61,7 @@ struct Folded {
     n_restores: u64,
     version: StreamVersion,
     known: HashMap<Box<str>, Hash>,
+    missing: Missing,
 }
 
 impl Folded {
@@ -115,7 +123,16 @@ impl Archive for LogArchive {
             let mut all = self.folded.lock().await;
             let folded = all.entry(ecosystem).or_default();
             self.catch_up(ecosystem, folded).await?;
-            Ok(Difference::new(folded.known.iter().map(|(id, digest)| (id.clone(), *digest))))
+            let known = folded.known.iter().map(|(id, digest)| (id.clone(), *digest));
+            Ok(Difference::new(known).after(folded.missing.clone()))
+        })
+    }
+
+    fn remember(&self, ecosystem: Ecosystem, missing: Missing) -> BoxFuture<'_, ()> {
+        Box::pin(async move {
+            if let Some(folded) = self.folded.lock().await.get_mut(&ecosystem) {
+                folded.missing = missing;
+            }
         })
     }
 

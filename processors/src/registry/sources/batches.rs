@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use tokio::sync::mpsc::{self, Receiver, Sender};
 use weir_aggregates::registry::{
     advisory::{
-        difference::{Difference, Losses, Sight},
+        difference::{Difference, Ended, Losses, Missing, Shrunk, Sight},
         digest,
     },
     osv::{self, bound},
@@ -66,6 +66,13 @@ pub(super) enum Standing {
     Own,
     /// That it is withdrawn, whatever it says.
     Withdrawn,
+}
+
+/// What a feed came to.
+#[derive(Debug)]
+pub(super) struct Read {
+    tally: Tally,
+    missing: BTreeMap<Ecosystem, Missing>,
 }
 
 /// Records on their way through the difference. Blocks where the log is slower: for a thread that may.
@@ -136,19 +143,47 @@ impl Reading {
 
     fn unreadable(&mut self, id: &str) {
         self.tally.n_unreadable += 1;
+        self.stands(id);
+    }
+
+    /// Says that the source still has a record of this id, whether it was shown or not.
+    pub(super) fn stands(&mut self, id: &str) {
         for difference in self.differences.values_mut() {
             difference.keep(id);
         }
     }
 
-    /// Ends the comparison: what was not shown is withdrawn, in all ecosystems or in none.
-    pub(super) fn finish(mut self, losses: Losses) -> Result<Tally, Halt> {
+    /// Whether something that was known has not been shown.
+    pub(super) fn misses_some(&self) -> bool {
+        self.differences.values().any(Difference::misses_some)
+    }
+
+    /// Hands on what is news so far. It counts whatever becomes of the rest.
+    pub(super) fn flush(&mut self) -> Result<(), Gone> {
+        for (ecosystem, (events, _)) in std::mem::take(&mut self.batches) {
+            self.send(ecosystem, events)?;
+        }
+        Ok(())
+    }
+
+    /// Ends the comparison with an edition of the feed: what is gone is withdrawn, in all ecosystems or
+    /// in none. A feed without a record in it is none.
+    pub(super) fn finish(mut self, losses: Losses, edition: &str) -> Result<Read, Halt> {
+        self.flush()?;
         let source = self.source;
-        let mut gone = Vec::new();
+        let empty = self.tally.n_records == 0 && losses == Losses::Doubt;
+        let shrunk = |shrunk| SyncFault::Shrunk(shrunk, source);
+        let (mut gone, mut all_missing) = (Vec::new(), BTreeMap::new());
         for (ecosystem, difference) in std::mem::take(&mut self.differences) {
-            let finished = difference.finish(losses);
-            let ids = finished.map_err(|shrunk| SyncFault::Shrunk(shrunk, source))?;
-            gone.extend(ids.into_iter().map(|(id, cause)| (ecosystem, id, cause)));
+            let n_known = difference.n_known();
+            if empty && n_known > 0 {
+                return Err(shrunk(Shrunk { n_known, n_gone: n_known }).into());
+            }
+            let Ended { withdrawn, missing } =
+                difference.finish(losses, edition).map_err(shrunk)?;
+            gone.extend(withdrawn.into_iter().map(|(id, cause)| (ecosystem, id, cause)));
+            self.tally.n_missing += missing.len() as u64;
+            all_missing.insert(ecosystem, missing);
         }
         for (ecosystem, id, cause) in gone {
             self.tally.n_withdrawn += 1;
@@ -156,10 +191,8 @@ impl Reading {
             let event = AdvisoryWithdrawn { source, ecosystem, id, cause }.into();
             self.put(ecosystem, event, EVENT_WEIGHT)?;
         }
-        for (ecosystem, (events, _)) in std::mem::take(&mut self.batches) {
-            self.send(ecosystem, events)?;
-        }
-        Ok(self.tally)
+        self.flush()?;
+        Ok(Read { tally: self.tally, missing: all_missing })
     }
 
     fn put(&mut self, ecosystem: Ecosystem, event: Event, weight: usize) -> Result<(), Gone> {
@@ -207,15 +240,21 @@ pub(super) async fn differences(
     Ok(differences)
 }
 
-/// What came of reading and appending, done at the same time.
-pub(super) fn both(
-    read: Result<Tally, Halt>,
+/// What came of reading and appending, done at the same time. What was missing is remembered once all
+/// else is on the log.
+pub(super) async fn both(
+    read: Result<Read, Halt>,
     appended: Result<(), SyncFault>,
+    archive: &dyn Archive,
 ) -> Result<Tally, SyncFault> {
     // Who appends stops first where the log is at fault; the reader only notices.
     appended?;
-    read.map_err(|halt| match halt {
+    let Read { tally, missing } = read.map_err(|halt| match halt {
         Halt::Fault(fault) => fault,
         Halt::Gone => SyncFault::BrokeOff("nobody took what is news"),
-    })
+    })?;
+    for (ecosystem, missing) in missing {
+        archive.remember(ecosystem, missing).await;
+    }
+    Ok(tally)
 }

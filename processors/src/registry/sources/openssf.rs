@@ -18,7 +18,7 @@ use weir_events::registry::{Ecosystem, advisory};
 use super::{
     Retry, SecuritySourcePlugin, SyncFault, Synced, Tally, Visit,
     archive::Archive,
-    batches::{self, Halt, Reading, Standing},
+    batches::{self, Halt, Read, Reading, Standing},
 };
 use crate::outbound::{
     git::{self, Git, GitFault},
@@ -125,7 +125,8 @@ impl OpenSsf {
         let (reading, batches) = Reading::new(NAME, differences);
         let (listed, to_have) = mpsc::channel(WAITING);
         let (had, to_read) = mpsc::channel(4);
-        let reader = tokio::task::spawn_blocking(move || read(to_read, reading, losses));
+        let edition = commit.to_owned();
+        let reader = tokio::task::spawn_blocking(move || read(to_read, reading, losses, &edition));
         let folders = folders(ecosystems);
         let folders: Vec<&str> = folders.iter().map(String::as_str).collect();
         let list = self.config.git.list(commit, &folders)?;
@@ -139,7 +140,8 @@ impl OpenSsf {
             reader,
             batches::append(archive, batches),
         );
-        let tally = batches::both(read.unwrap_or(Err(Halt::Gone)), appended);
+        let read = read.unwrap_or(Err(Halt::Gone));
+        let tally = batches::both(read, appended, archive).await;
         // Each of these says more than who only noticed that there was an end.
         match (named, fetched) {
             (Err(fault), _) | (_, Err(fault)) if !matches!(&tally, Err(SyncFault::Log(_))) => {
@@ -270,9 +272,10 @@ fn read(
     mut records: Receiver<Piece<Vec<Record>>>,
     mut reading: Reading,
     losses: Losses,
-) -> Result<Tally, Halt> {
+    edition: &str,
+) -> Result<Read, Halt> {
     while let Some(piece) = records.blocking_recv() {
-        let Piece::More(together) = piece else { return reading.finish(losses) };
+        let Piece::More(together) = piece else { return reading.finish(losses, edition) };
         for (id, standing, body) in together {
             match body {
                 Some(body) => reading.show(&id, standing, &body)?,

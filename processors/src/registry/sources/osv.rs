@@ -1,8 +1,11 @@
 //! OSV: one archive of records for each ecosystem, as its public bucket has them.
+//!
+//! Archives were seen that lacked records for days. Beside each stands an index of all that the bucket
+//! has about the ecosystem; what is in it is not gone, whatever the archive says.
 
 use std::{
     fs::File,
-    io::{Seek, SeekFrom, Write},
+    io::{BufRead, BufReader, Read as _, Seek, SeekFrom, Write},
     path::PathBuf,
     time::Duration,
 };
@@ -22,7 +25,7 @@ use weir_events::registry::{Ecosystem, advisory};
 use super::{
     Retry, SecuritySourcePlugin, SyncFault, Synced, Tally, Visit,
     archive::Archive,
-    batches::{self, Halt, Reading, Standing},
+    batches::{self, Halt, Read, Reading, Standing},
     zip::{Bounds, Zip},
 };
 use crate::outbound::{
@@ -38,6 +41,12 @@ pub const PUBLIC: &str = "https://storage.googleapis.com/osv-vulnerabilities/";
 
 /// The largest archive that is fetched.
 const MAX_ARCHIVE_BYTES: u64 = 2 << 30;
+
+/// The longest line of an index: a time and an id.
+const MAX_INDEX_LINE_BYTES: u64 = 4 << 10;
+
+/// What is answered by a source that has no index.
+const NO_INDEX: [StatusCode; 3] = [StatusCode::NOT_FOUND, StatusCode::FORBIDDEN, StatusCode::GONE];
 
 const BOUNDS: Bounds = Bounds {
     entries: 3_000_000,
@@ -79,7 +88,14 @@ enum Fetched {
     /// The source says that it is what was read last.
     Same,
     /// The archive, and what the source calls it.
-    Archive(File, Option<String>),
+    Archive(Kept, Option<String>),
+}
+
+/// What was fetched, in a file that has no name and goes with its handle.
+struct Kept {
+    file: File,
+    /// BLAKE3 of it, hexadecimal: what a source calls it may change while it does not.
+    digest: String,
 }
 
 impl Osv {
@@ -112,12 +128,21 @@ impl Osv {
         }
         let called = |name| reply.headers().get(name)?.to_str().ok().map(str::to_owned);
         let revision = called(ETAG).or_else(|| called(LAST_MODIFIED));
-        let file = self.keep(url, &mut reply).await?;
-        Ok(Fetched::Archive(file, revision.filter(|name| name.len() <= 256)))
+        let kept = self.keep(url, &mut reply).await?;
+        Ok(Fetched::Archive(kept, revision.filter(|name| name.len() <= 256)))
     }
 
-    /// Puts the body of an answer into a file that has no name and goes with its handle.
-    async fn keep(&self, url: &Url, reply: &mut Reply) -> Result<File, SyncFault> {
+    /// The index of all records about an ecosystem; none where the source has no such.
+    async fn index(&self, url: &Url) -> Result<Option<File>, SyncFault> {
+        match self.fetch(url, None).await {
+            Ok(Fetched::Archive(kept, _)) => Ok(Some(kept.file)),
+            Ok(Fetched::Same) => Ok(None),
+            Err(SyncFault::Status { status, .. }) if NO_INDEX.contains(&status) => Ok(None),
+            Err(fault) => Err(fault),
+        }
+    }
+
+    async fn keep(&self, url: &Url, reply: &mut Reply) -> Result<Kept, SyncFault> {
         let doing = "keep an archive while it is read";
         let local = |cause| SyncFault::Local { doing, cause };
         let too_large = || {
@@ -130,7 +155,7 @@ impl Osv {
         }
         tokio::fs::create_dir_all(&self.config.folder).await.map_err(local)?;
         let mut file = tempfile::tempfile_in(&self.config.folder).map_err(local)?;
-        let mut n_bytes = 0;
+        let (mut n_bytes, mut hasher) = (0, blake3::Hasher::new());
         while let Some(chunk) = reply.chunk().await? {
             n_bytes += chunk.len() as u64;
             if n_bytes > MAX_ARCHIVE_BYTES {
@@ -138,12 +163,13 @@ impl Osv {
             }
             // Into the memory of the system, which writes it down when it likes: never long.
             file.write_all(&chunk).map_err(local)?;
+            hasher.update(&chunk);
         }
         if announced.is_some_and(|announced| announced != n_bytes) {
             return Err(SyncFault::BrokeOff("the archive is shorter than announced"));
         }
         file.seek(SeekFrom::Start(0)).map_err(local)?;
-        Ok(file)
+        Ok(Kept { file, digest: hasher.finalize().to_hex().to_string() })
     }
 
     async fn visit(&self, visit: &Visit, archive: &dyn Archive) -> Result<Synced, SyncFault> {
@@ -151,38 +177,58 @@ impl Osv {
         let Some((ecosystem, name)) = visit.part.and_then(|it| Some((it, osv_name(it)?))) else {
             return Err(unknown);
         };
-        let url = self.base.join(&format!("{name}/all.zip")).map_err(|_| unknown)?;
-        let (file, revision) = match self.fetch(&url, visit.revision.as_deref()).await? {
+        let at = |file: &str| self.base.join(&format!("{name}/{file}"));
+        let (Ok(url), Ok(index)) = (at("all.zip"), at("modified_id.csv")) else {
+            return Err(unknown);
+        };
+        let (kept, revision) = match self.fetch(&url, visit.revision.as_deref()).await? {
             Fetched::Same => {
                 let revision = visit.revision.clone();
                 return Ok(Synced { tally: Tally::default(), revision });
             }
-            Fetched::Archive(file, revision) => (file, revision),
+            Fetched::Archive(kept, revision) => (kept, revision),
         };
-        let tally = ingest(file, &url, ecosystem, visit.losses, archive).await?;
+        let differences = batches::differences(archive, [ecosystem]).await?;
+        let (reading, batches) = Reading::new(NAME, differences);
+        let read = self.read(kept, (&url, &index), reading, visit.losses);
+        // When this is dropped nobody takes batches any more, and who reads ends.
+        let (read, appended) = tokio::join!(read, batches::append(archive, batches));
+        let tally = batches::both(read, appended, archive).await?;
         Ok(Synced { tally, revision })
+    }
+
+    /// Reads an archive, and asks the index about what is missing in it.
+    async fn read(
+        &self,
+        kept: Kept,
+        (url, index): (&Url, &Url),
+        reading: Reading,
+        losses: Losses,
+    ) -> Result<Read, Halt> {
+        let Kept { file, digest } = kept;
+        let url = url.to_string();
+        let reader = tokio::task::spawn_blocking(move || shown(&file, &url, reading));
+        let mut reading = reader.await.unwrap_or(Err(Halt::Gone))?;
+        // Who believes losses has looked.
+        let doubted = losses == Losses::Doubt && reading.misses_some();
+        let index = if doubted { self.index(index).await } else { Ok(None) };
+        let ending = move || {
+            let index = index.or_else(|fault| {
+                // What is gone is not known then, but what is new is.
+                reading.flush()?;
+                Err(Halt::from(fault))
+            })?;
+            if let Some(index) = index {
+                listed(index, |id| reading.stands(id))?;
+            }
+            reading.finish(losses, &digest)
+        };
+        tokio::task::spawn_blocking(ending).await.unwrap_or(Err(Halt::Gone))
     }
 }
 
-/// Reads an archive, and appends what is news in it.
-async fn ingest(
-    file: File,
-    url: &Url,
-    ecosystem: Ecosystem,
-    losses: Losses,
-    archive: &dyn Archive,
-) -> Result<Tally, SyncFault> {
-    let differences = batches::differences(archive, [ecosystem]).await?;
-    let (reading, batches) = Reading::new(NAME, differences);
-    let url = url.to_string();
-    let reader = tokio::task::spawn_blocking(move || read(&file, &url, reading, losses));
-    // When this is dropped nobody takes batches any more, and the reader ends.
-    let (read, appended) = tokio::join!(reader, batches::append(archive, batches));
-    let read = read.unwrap_or(Err(Halt::Gone));
-    batches::both(read, appended)
-}
-
-fn read(file: &File, url: &str, mut reading: Reading, losses: Losses) -> Result<Tally, Halt> {
+/// Shows the records of an archive.
+fn shown(file: &File, url: &str, mut reading: Reading) -> Result<Reading, Halt> {
     let fault = |cause| Halt::Fault(SyncFault::Feed { url: url.to_owned(), cause });
     let mut zip = Zip::open(file, BOUNDS).map_err(fault)?;
     let mut body = Vec::new();
@@ -196,7 +242,25 @@ fn read(file: &File, url: &str, mut reading: Reading, losses: Losses) -> Result<
             }
         }
     }
-    reading.finish(losses)
+    Ok(reading)
+}
+
+/// The ids in an index: one a line, behind the time when its record was last touched.
+fn listed(index: File, mut see: impl FnMut(&str)) -> Result<(), SyncFault> {
+    let local = |cause| SyncFault::Local { doing: "read the index of records", cause };
+    let (mut lines, mut line) = (BufReader::new(index), Vec::new());
+    loop {
+        line.clear();
+        let n_bytes = (&mut lines).take(MAX_INDEX_LINE_BYTES).read_until(b'\n', &mut line);
+        if n_bytes.map_err(local)? == 0 {
+            return Ok(());
+        }
+        let id = std::str::from_utf8(&line).ok().and_then(|line| line.rsplit_once(','));
+        if let Some((_, id)) = id {
+            // An index of all ecosystems names theirs before the id.
+            see(id.rsplit('/').next().unwrap_or(id).trim());
+        }
+    }
 }
 
 /// Asks for something only if it is not what it was: by its tag, else by its date.

@@ -9,7 +9,10 @@ use std::{
 use blake3::Hash;
 use flate2::{Compression, Crc, write::DeflateEncoder};
 use futures_util::future::BoxFuture;
-use weir_aggregates::registry::advisory::{difference::Difference, digest};
+use weir_aggregates::registry::advisory::{
+    difference::{Difference, Missing},
+    digest,
+};
 use weir_events::registry::{Ecosystem, Event};
 use weir_log::append::AppendFault;
 
@@ -22,6 +25,7 @@ pub(crate) struct Memory {
     events: Mutex<Vec<(Ecosystem, Event)>>,
     /// How many batches are taken before the log is away.
     pub(crate) batches_left: Mutex<Option<usize>>,
+    missing: Mutex<HashMap<Ecosystem, Missing>>,
 }
 
 impl Memory {
@@ -43,6 +47,16 @@ impl Memory {
         news.sort();
         news
     }
+
+    /// Whether an advisory stands there, published and not withdrawn.
+    pub(crate) fn knows(&self, id: &str) -> bool {
+        let last = |event: &Event| match event {
+            Event::AdvisoryPublished(it) if it.advisory.id == id => Some(true),
+            Event::AdvisoryWithdrawn(it) if it.id == id => Some(false),
+            _ => None,
+        };
+        self.events().iter().filter_map(|(_, event)| last(event)).last() == Some(true)
+    }
 }
 
 impl Archive for Memory {
@@ -62,7 +76,13 @@ impl Archive for Memory {
                 other => panic!("{other:?}"),
             }
         }
-        Box::pin(async { Ok(Difference::new(known)) })
+        let missing = self.missing.lock().unwrap().get(&ecosystem).cloned().unwrap_or_default();
+        Box::pin(async { Ok(Difference::new(known).after(missing)) })
+    }
+
+    fn remember(&self, ecosystem: Ecosystem, missing: Missing) -> BoxFuture<'_, ()> {
+        self.missing.lock().unwrap().insert(ecosystem, missing);
+        Box::pin(async {})
     }
 
     fn append(

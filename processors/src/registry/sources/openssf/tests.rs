@@ -105,7 +105,7 @@ async fn a_repository_is_read_once_a_commit_and_its_difference_appended() {
     let again = stage.visit(first.revision.clone()).await.unwrap();
     assert_eq!(again, Synced { revision: first.revision.clone(), ..Synced::default() });
 
-    // Withdrawn is said by moving the record, gone by removing it.
+    // Withdrawn is said by moving the record. One that is not there any more is missing.
     let folder = "osv/withdrawn/npm/mal-1";
     std::fs::create_dir_all(stage.upstream.path().join(folder)).unwrap();
     stage.upstream.git(&["mv", "osv/malicious/npm/mal-1/MAL-1.json", folder]);
@@ -114,9 +114,17 @@ async fn a_repository_is_read_once_a_commit_and_its_difference_appended() {
     stage.upstream.commit();
     let third = stage.visit(first.revision.clone()).await.unwrap();
     assert_ne!(third.revision, first.revision);
-    assert_eq!(stage.news(), ["+MAL-5", "-MAL-1", "-MAL-2"]);
-    let withdrawn = third.tally.n_withdrawn;
-    assert_eq!((third.tally.n_records, withdrawn), (3, 2));
+    assert_eq!(stage.news(), ["+MAL-5", "-MAL-1"]);
+    let Tally { n_records, n_withdrawn, n_missing, .. } = third.tally;
+    assert_eq!((n_records, n_withdrawn, n_missing), (3, 1, 1));
+
+    // Gone is what the next commit lacks too.
+    stage.visit(None).await.unwrap();
+    assert_eq!(stage.news(), Vec::<String>::new());
+    put(&stage, "npm", "MAL-6");
+    stage.upstream.commit();
+    stage.visit(third.revision).await.unwrap();
+    assert_eq!(stage.news(), ["+MAL-6", "-MAL-2"]);
 }
 
 #[tokio::test]

@@ -14,6 +14,7 @@ use crate::{
 };
 
 const PATH: &str = "/bucket/npm/all.zip";
+const INDEX: &str = "/bucket/npm/modified_id.csv";
 
 struct Stage {
     fake: Fake,
@@ -86,12 +87,90 @@ async fn the_difference_between_two_visits_is_appended_and_nothing_else() {
     let (changed, d) = (record("A", "2.0.0"), record("D", "1.0.0"));
     stage.serve(&[("A.json", changed), ("C.json", withdrawn), ("D.json", d)]);
     let tally = stage.sync().await.unwrap().tally;
-    assert_eq!(stage.news(), ["+D", "-B", "-C", "~A"]);
-    assert_eq!((tally.n_published, tally.n_changed, tally.n_withdrawn), (1, 1, 2));
+    assert_eq!(stage.news(), ["+D", "-C", "~A"]);
+    assert_eq!((tally.n_published, tally.n_changed, tally.n_withdrawn), (1, 1, 1));
+    assert_eq!(tally.n_missing, 1, "B stands");
 
     stage.serve(&[("A.json", a)]);
     stage.sync().await.unwrap();
-    assert_eq!(stage.news(), ["-D", "~A"]);
+    assert_eq!(stage.news(), ["-B", "~A"]);
+}
+
+/// An archive without a fifth of what it had, for an hour: forty thousand packages that are known to be
+/// malicious would have been let through until it was whole again.
+#[tokio::test]
+async fn what_an_archive_lacks_is_withdrawn_when_the_next_one_lacks_it_too() {
+    let mut stage = Stage::new().await;
+    let all: Vec<_> = (0..100).map(named).collect();
+    let serve = |stage: &Stage, from: usize, more: &str| {
+        let mut some: Vec<_> = all[from..].iter().map(|(n, b)| (n.as_str(), b.clone())).collect();
+        some.push(("more.json", record(more, "1.0.0")));
+        stage.serve(&some);
+    };
+    serve(&stage, 0, "X");
+    stage.sync().await.unwrap();
+    stage.news();
+    serve(&stage, 19, "X");
+    let tally = stage.sync().await.unwrap().tally;
+    assert_eq!((tally.n_missing, tally.n_withdrawn), (19, 0));
+    // The same bytes again say nothing more.
+    stage.sync().await.unwrap();
+    assert_eq!(stage.news(), Vec::<String>::new());
+    // All but one are back.
+    serve(&stage, 1, "Y");
+    let tally = stage.sync().await.unwrap().tally;
+    assert_eq!((tally.n_missing, tally.n_withdrawn), (1, 1));
+    assert_eq!(stage.news(), ["+Y", "-MAL-0"]);
+}
+
+#[tokio::test]
+async fn what_stands_in_the_index_is_not_gone_however_long_the_archive_lacks_it() {
+    let mut stage = Stage::new().await;
+    let serve = |stage: &Stage, n: usize| {
+        let record = [("A.json", record("A", "1.0.0")), ("Z.json", record(&format!("Z{n}"), "1"))];
+        stage.serve(&record);
+    };
+    let [b, c] = ["B", "C"].map(|id| record(id, "1.0.0"));
+    stage.serve(&[("A.json", record("A", "1.0.0")), ("B.json", b), ("C.json", c)]);
+    stage.sync().await.unwrap();
+    assert_eq!(stage.fake.n_asked(INDEX), 0, "nothing was missing");
+    stage.news();
+    let index = "2026-11-02T00:00:00Z,C\nno line\n2026-11-01T00:00:00Z,npm/A\n";
+    stage.fake.put(INDEX, Canned::new(index));
+    for n in 0..3 {
+        serve(&stage, n);
+        stage.sync().await.unwrap();
+    }
+    assert!(!stage.news().contains(&"-C".to_owned()) && stage.log.knows("C"));
+    assert!(!stage.log.knows("B"));
+    // Where the index cannot be had, nothing is known to be gone.
+    stage.fake.put(INDEX, Canned::status(StatusCode::INTERNAL_SERVER_ERROR));
+    for n in 3..6 {
+        serve(&stage, n);
+        assert!(stage.sync().await.unwrap_err().passing());
+        assert!(stage.log.knows(&format!("Z{n}")), "what is new counts all the same");
+    }
+    assert!(stage.log.knows("C") && stage.log.knows("Z2"));
+}
+
+#[tokio::test]
+async fn an_archive_of_nothing_withdraws_nothing_however_small_the_source() {
+    let mut stage = Stage::new().await;
+    let all: Vec<_> = (0..99).map(named).collect();
+    let all: Vec<_> = all.iter().map(|(n, b)| (n.as_str(), b.clone())).collect();
+    stage.serve(&[]);
+    stage.sync().await.unwrap();
+    stage.serve(&all);
+    stage.sync().await.unwrap();
+    stage.news();
+    for readme in ["one", "two", "three"] {
+        stage.serve(&[("readme.txt", readme.to_owned())]);
+        let fault = stage.sync().await.unwrap_err();
+        assert!(fault.to_string().contains("--believe-losses"), "{fault}");
+    }
+    assert_eq!(stage.news(), Vec::<String>::new());
+    stage.visit(None, Losses::Believe).await.unwrap();
+    assert_eq!(stage.news().len(), 99);
 }
 
 #[tokio::test]
@@ -198,6 +277,12 @@ async fn half_a_feed_withdraws_nothing_unless_a_person_says_so() {
     assert!(words.contains("weir sources sync osv --believe-losses"), "{words}");
     assert!(!fault.passing());
     assert_eq!(stage.news(), Vec::<String>::new());
+    // What it says for the first time counts all the same.
+    let mut some: Vec<_> = all[..100].iter().map(|(n, b)| (n.as_str(), b.clone())).collect();
+    some.push(("NEW.json", record("NEW", "1.0.0")));
+    stage.serve(&some);
+    stage.sync().await.unwrap_err();
+    assert_eq!(stage.news(), ["+NEW"]);
     stage.visit(None, Losses::Believe).await.unwrap();
     assert_eq!(stage.news().len(), 100);
 }
