@@ -1,8 +1,9 @@
 //! Lists of versions, fetched from an upstream and kept in memory while they are fresh.
 //!
 //! One request at a time for each, conditional where the upstream gave a validator. An old one is
-//! given when the upstream fails; that there is none is remembered briefly, and never mistaken for a
-//! failure. Where several instances share a place for lists, what one of them fetched serves all.
+//! given when the upstream fails, and where it says less than it did; that there is none is remembered
+//! briefly, and never mistaken for a failure. Where several instances share a place for lists, what one
+//! of them fetched serves all.
 
 mod fetch;
 mod shared;
@@ -74,6 +75,13 @@ pub trait Source: fmt::Debug + Send + Sync + 'static {
 
     /// How much memory a list takes, roughly.
     fn size_bytes(document: &Self::Document) -> usize;
+
+    /// Whether a list leaves out what every list of its kind has to tell, as upstreams do that are half
+    /// up. It is given, but kept no longer than that there is none, and it does not take the place of one
+    /// that tells.
+    fn is_degraded(_document: &Self::Document) -> bool {
+        false
+    }
 }
 
 /// A list as an upstream would give it, written here.
@@ -92,7 +100,7 @@ pub struct Keeping {
     pub ttl: Duration,
     /// How old a list may be that says that a file does not exist: the file may be newer.
     pub recent: Duration,
-    /// How long it is remembered that there is none.
+    /// How long it is remembered that there is none, and how long a degraded one is fresh.
     pub negative_ttl: Duration,
     /// How long an old list may be given when the upstream fails.
     pub stale_for: Duration,
@@ -154,6 +162,9 @@ pub enum DocumentsFault {
         #[source]
         cause: Arc<dyn Error + Send + Sync>,
     },
+    /// The upstream's answer leaves out what the one before it told.
+    #[error("the upstream's page of {0} says less than the one before it")]
+    Degraded(String),
     /// This process is stopping.
     #[error("this instance is stopping")]
     Stopping,
@@ -373,7 +384,9 @@ impl<S: Source> Inner<S> {
         let kept = all.lists.get(key)?;
         let age = kept.confirmed_at.elapsed();
         match &kept.document {
-            Some(document) if age < max_age => Some(Ok(Arc::clone(document))),
+            Some(document) if age < self.fresh_for(document, max_age) => {
+                Some(Ok(Arc::clone(document)))
+            }
             Some(document) if Instant::now() < kept.retry_at && age < self.keeping.stale_for => {
                 self.counters.count(Count::Stale);
                 Some(Ok(Arc::clone(document)))
@@ -383,6 +396,18 @@ impl<S: Source> Inner<S> {
             }
             _ => None,
         }
+    }
+
+    /// How old a list may be, for who takes one of this age.
+    fn fresh_for(&self, document: &S::Document, max_age: Duration) -> Duration {
+        if S::is_degraded(document) { max_age.min(self.keeping.negative_ttl) } else { max_age }
+    }
+
+    /// Whether a list is given on in the place of one that came later.
+    fn outlives(&self, old: &Kept<S::Document>, later: &S::Document) -> bool {
+        S::is_degraded(later)
+            && old.document.as_deref().is_some_and(|old| !S::is_degraded(old))
+            && old.confirmed_at.elapsed() < self.keeping.stale_for
     }
 
     async fn refresh(
@@ -398,11 +423,15 @@ impl<S: Source> Inner<S> {
         if let Some(shared) = &self.shared
             && let Some((theirs, room)) =
                 shared.newer(&self.base, key, old.as_ref(), &self.outbound).await
+            && !theirs
+                .document
+                .as_deref()
+                .is_some_and(|theirs| old.as_ref().is_some_and(|old| self.outlives(old, theirs)))
         {
             self.keep(key, theirs.clone(), n_purges);
             let confirmed_at = theirs.confirmed_at;
             match &theirs.document {
-                Some(document) if confirmed_at.elapsed() < max_age => {
+                Some(document) if confirmed_at.elapsed() < self.fresh_for(document, max_age) => {
                     let open = Open { document: Arc::clone(document), room };
                     return Ok(Landed { open, confirmed_at: Some(confirmed_at) });
                 }

@@ -76,6 +76,9 @@ impl<S: Source> Inner<S> {
                 // Only what can be read is put down.
                 let whole = shared.map(|_| page.clone());
                 let (document, room) = read::<S>(key.clone(), page).await?;
+                if with_list.is_some_and(|old| self.outlives(old, &document)) {
+                    return Err(DocumentsFault::Degraded(what::<S>(key)));
+                }
                 let id = shared
                     .zip(whole)
                     .and_then(|((shared, began), page)| shared.put(&self.base, key, &page, began));

@@ -47,7 +47,8 @@ impl<C: ArtifactCache, V: Voice> Gate<C, V> {
             DocumentsFault::Stopping => Self::stopping(),
             DocumentsFault::Status { .. }
             | DocumentsFault::Unreachable { .. }
-            | DocumentsFault::Unreadable { .. } => {
+            | DocumentsFault::Unreadable { .. }
+            | DocumentsFault::Degraded(_) => {
                 warn!(error = chain(fault), "no list from the upstream");
                 Self::no(StatusCode::BAD_GATEWAY, &chain(fault))
             }

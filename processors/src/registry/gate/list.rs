@@ -39,6 +39,12 @@ pub trait Changed {
 
     /// When the first version that is too young is old enough: then the list is another.
     fn ripens_at(&self) -> Option<Timestamp>;
+
+    /// Whether it was judged by what the upstream tells at other times, and did not: then it is
+    /// nothing for a client to keep.
+    fn is_degraded(&self) -> bool {
+        false
+    }
 }
 
 impl<C: ArtifactCache, V: Voice> Gate<C, V> {
@@ -69,6 +75,8 @@ impl<C: ArtifactCache, V: Voice> Gate<C, V> {
                 recorded.map_err(|fault| Self::unrecorded(&fault))?;
             }
         }
+        // Clients must ask again, so that the rules of that day decide.
+        let kept = if list.filtered.is_degraded() { "no-store" } else { "no-cache" };
         let answer = if unchanged {
             Answer::empty(StatusCode::NOT_MODIFIED)
         } else {
@@ -77,7 +85,6 @@ impl<C: ArtifactCache, V: Voice> Gate<C, V> {
         Ok(answer
             .with(ETAG, list.etag.clone())
             .with(VARY, HeaderValue::from_static("Accept, Accept-Encoding"))
-            // Clients must ask again, so that the rules of that day decide.
-            .with(CACHE_CONTROL, HeaderValue::from_static("no-cache")))
+            .with(CACHE_CONTROL, HeaderValue::from_static(kept)))
     }
 }

@@ -227,6 +227,13 @@ impl Document {
         There::Versions(releases.map(|release| release.version.as_str()).collect())
     }
 
+    /// Whether it has versions, and says of none of them when it was published.
+    #[must_use]
+    pub fn lacks_times(&self) -> bool {
+        let mut times = self.time.iter().flat_map(|time| &time.members);
+        !self.releases.is_empty() && !times.any(|time| self.by_version.contains_key(&time.name))
+    }
+
     /// Whether it lists a version, also one that cannot be served.
     #[must_use]
     pub fn lists(&self, version: &str) -> bool {

@@ -114,6 +114,8 @@ pub struct Filtered {
     pub nothing_left: Option<String>,
     /// When the first version that is too young is old enough.
     pub ripens_at: Option<Timestamp>,
+    /// Whether it was judged by times that the packument does not tell.
+    pub misses_times: bool,
 }
 
 impl Changed for Filtered {
@@ -127,6 +129,10 @@ impl Changed for Filtered {
 
     fn ripens_at(&self) -> Option<Timestamp> {
         self.ripens_at
+    }
+
+    fn is_degraded(&self) -> bool {
+        self.misses_times
     }
 }
 
@@ -208,6 +214,7 @@ pub fn filter(document: &Document, dossier: &Dossier) -> Filtered {
     let nothing_left = strictest.filter(|_| !fates.iter().any(Fate::listed));
     Filtered {
         ripens_at: judging.ripens_at(),
+        misses_times: dossier.counts_age() && document.lacks_times(),
         times,
         tags,
         hidden,

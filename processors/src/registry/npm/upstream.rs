@@ -53,6 +53,10 @@ impl Source for Packuments {
     fn size_bytes(document: &Document) -> usize {
         document.size_bytes()
     }
+
+    fn is_degraded(document: &Document) -> bool {
+        document.lacks_times()
+    }
 }
 
 /// An address below the registry's own, which ends with a slash.

@@ -54,6 +54,7 @@ pub(super) fn no_list<C: ArtifactCache>(fault: &DocumentsFault, code: &str) -> O
             .unwrap_or_else(|| Gate::<C, Errors>::no_list(fault)),
         DocumentsFault::Stopping
         | DocumentsFault::Unreachable { .. }
+        | DocumentsFault::Degraded(_)
         | DocumentsFault::Unreadable { .. } => Gate::<C, Errors>::no_list(fault),
     }
 }

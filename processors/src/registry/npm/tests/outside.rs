@@ -6,15 +6,15 @@ use futures_util::future::join_all;
 use http::{
     StatusCode,
     header::{
-        ACCEPT_ENCODING, AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, ETAG, IF_NONE_MATCH,
-        LAST_MODIFIED, LOCATION, USER_AGENT,
+        ACCEPT_ENCODING, AUTHORIZATION, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, ETAG,
+        IF_NONE_MATCH, LAST_MODIFIED, LOCATION, USER_AGENT,
     },
 };
 use serde_json::json;
 use tokio::sync::Semaphore;
 
 use super::*;
-use crate::outbound::INSTANCE_HEADER;
+use crate::{outbound::INSTANCE_HEADER, registry::testing::aged};
 
 const PAGE: &str = "/registry/pad";
 
@@ -68,6 +68,67 @@ async fn an_old_packument_is_given_while_the_upstream_fails() {
     let gone = weir.get("/pad").await;
     assert_eq!(gone.status, StatusCode::NOT_FOUND);
     assert_eq!(error(gone).await, "the upstream has no package `pad`");
+}
+
+/// A packument, with the times of its versions or without.
+fn dated(versions: &[&str], told: bool) -> Value {
+    let listed = versions.iter().map(|version| ((*version).to_owned(), json!({"dist": {}})));
+    let listed: serde_json::Map<_, _> = listed.collect();
+    let mut packument = json!({"name": "pad", "versions": listed,
+        "time": {"modified": "2022-02-02T00:00:00Z"}});
+    for version in versions.iter().filter(|_| told) {
+        packument["time"][*version] = json!("2021-05-05T14:18:18Z");
+    }
+    packument
+}
+
+/// A registry that is half up answers with packuments that are fine, but for the times of their
+/// versions: by those alone everything is too young.
+#[tokio::test]
+async fn a_packument_without_times_does_not_displace_one_that_tells_them() {
+    let weir = forgetful().await;
+    weir.upstream.packument("pad", &dated(&["1.0.0"], true));
+    assert_eq!(weir.json("/pad").await["time"]["1.0.0"], "2021-05-05T14:18:18Z");
+    weir.upstream.packument("pad", &dated(&["1.0.0", "1.1.0"], false));
+    for n in 1..=2 {
+        let page = weir.json("/pad").await;
+        assert_eq!(page["time"]["1.0.0"], "2021-05-05T14:18:18Z", "{page}");
+        assert_eq!((page["versions"].get("1.1.0"), weir.plugin.stats().stale), (None, n));
+    }
+    weir.upstream.packument("pad", &dated(&["1.0.0", "1.1.0"], true));
+    assert!(weir.json("/pad").await["versions"].get("1.1.0").is_some());
+    // Not longer than anything old is given on.
+    let weir = Weir::start_with(|config| {
+        config.keeping.ttl = Duration::ZERO;
+        config.keeping.stale_for = Duration::ZERO;
+    })
+    .await;
+    weir.upstream.packument("pad", &dated(&["1.0.0"], true));
+    weir.json("/pad").await;
+    weir.upstream.packument("pad", &dated(&["1.0.0", "1.1.0"], false));
+    assert!(weir.json("/pad").await["versions"].get("1.1.0").is_some());
+}
+
+#[tokio::test]
+async fn a_packument_without_times_is_kept_briefly_and_by_no_client_where_an_age_counts() {
+    let weir = Weir::start_with(|config| config.keeping.negative_ttl = Duration::ZERO).await;
+    let kept = async |cache_control: &str, deprecated: bool| {
+        let answer = weir.get("/pad").await;
+        assert_eq!(answer.headers[CACHE_CONTROL], cache_control);
+        let page: Value = serde_json::from_str(&text(answer).await).unwrap();
+        assert_eq!(page["versions"]["1.0.0"].get("deprecated").is_some(), deprecated, "{page}");
+    };
+    weir.upstream.packument("pad", &dated(&["1.0.0"], false));
+    kept("no-cache", false).await;
+    (weir.set_facts)(aged(Ecosystem::Npm, 72));
+    weir.set_hour(240);
+    kept("no-store", true).await;
+    let n_asked = weir.upstream.n_asked(PAGE);
+    weir.upstream.packument("pad", &dated(&["1.0.0"], true));
+    for _ in 0..2 {
+        kept("no-cache", false).await;
+    }
+    assert_eq!(weir.upstream.n_asked(PAGE), n_asked + 1, "one that tells is kept as ever");
 }
 
 #[tokio::test]
