@@ -256,6 +256,10 @@ pub struct PackageAllowed {
     /// What of it. `None` from a Weir that did not tell yet, which recorded no [`FileDelivered`] either.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub served: Option<Served>,
+    /// BLAKE3 of the upstream's document that it was found in and judged by, hexadecimal: the list of its
+    /// package, and of a Go module what is told of the version. An image is found by its own digest.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub document: Option<String>,
 }
 
 /// What of a file was let through.
@@ -363,6 +367,10 @@ pub struct PackageBlocked {
     /// The profile that who asked is bound by, whether there is such a profile or not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile: Option<String>,
+    /// BLAKE3 of the upstream's document that it was found in and judged by, hexadecimal: the list of its
+    /// package, and of a Go module what is told of the version. An image is found by its own digest.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub document: Option<String>,
 }
 
 /// A list of versions was answered with some hidden or marked.

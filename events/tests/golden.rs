@@ -97,6 +97,11 @@ fn what_was_added_to_an_event_is_read_as_it_was_written() {
         let read = weir_events::web::Event::decode(encoded.kind, encoded.schema, &encoded.payload);
         assert_eq!(read.expect("its kind").expect("read"), event);
     }
+    for event in registry::added() {
+        let encoded = event.encode().expect("bytes");
+        let read = RegistryEvent::decode(encoded.kind, encoded.schema, &encoded.payload);
+        assert_eq!(read.expect("its kind").expect("read"), event);
+    }
 }
 
 #[test]
@@ -121,7 +126,7 @@ proptest! {
         let event = RegistryEvent::from(PackageBlocked {
             ecosystem: Ecosystem::Npm, package, version, file, source: "rules".to_owned(),
             rule_id: None, reason, mask: Mask::Mark, policy_revision: revision, evidence: None, published_at: None, late: false,
-            profile: None,
+            profile: None, document: None,
         });
         let encoded = event.encode().expect("bytes");
         let read = RegistryEvent::decode(encoded.kind, encoded.schema, &encoded.payload);

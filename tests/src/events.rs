@@ -68,6 +68,7 @@ pub fn allowed(n: u64) -> Event {
         excuse: None,
         profile: None,
         served: None,
+        document: None,
     };
     allowed.into()
 }
@@ -88,6 +89,7 @@ pub fn blocked(n: u64) -> Event {
         published_at: None,
         late: false,
         profile: None,
+        document: None,
     };
     blocked.into()
 }

@@ -53,6 +53,7 @@ pub(crate) fn blocked(n: usize) -> Result<NewEvent, Fault> {
         published_at: None,
         late: false,
         profile: None,
+        document: None,
     }
     .into();
     of(&event)

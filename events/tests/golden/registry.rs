@@ -102,6 +102,20 @@ fn profile() -> Profile {
     }
 }
 
+/// Events with what was added to them since their bytes were kept.
+pub(super) fn added() -> Vec<registry::Event> {
+    let told = Some("00ff".repeat(16));
+    let mut events = events();
+    for event in &mut events {
+        match event {
+            registry::Event::PackageAllowed(allowed) => allowed.document.clone_from(&told),
+            registry::Event::PackageBlocked(blocked) => blocked.document.clone_from(&told),
+            _ => {}
+        }
+    }
+    events
+}
+
 pub(super) fn events() -> Vec<registry::Event> {
     let (six, file) = ("six".to_owned(), "six-1.17.0.tar.gz".to_owned());
     let sha256 = "ff70335d468e7eb6ec65b95b99d3a2836546063f63acc5171de367e834932a81".to_owned();
@@ -120,6 +134,7 @@ pub(super) fn events() -> Vec<registry::Event> {
             excuse: None,
             profile: None,
             served: None,
+            document: None,
         }
         .into(),
         PackageBlocked {
@@ -136,6 +151,7 @@ pub(super) fn events() -> Vec<registry::Event> {
             published_at: None,
             late: false,
             profile: None,
+            document: None,
         }
         .into(),
         MetadataFiltered {

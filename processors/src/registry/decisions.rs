@@ -50,6 +50,7 @@ pub fn allowed(
                 Served::Whole
             }
         }),
+        document: document(artifact),
     }
 }
 
@@ -77,6 +78,7 @@ pub fn blocked(artifact: &Artifact, dossier: &Dossier, objection: &Objection) ->
         published_at: artifact.published_at,
         late: dossier.is_late(&artifact.candidate()),
         profile: dossier.asked_under().map(str::to_owned),
+        document: document(artifact),
     }
 }
 
@@ -102,7 +104,13 @@ pub fn reserved(
         late: false,
         evidence: None,
         profile: dossier.asked_under().map(str::to_owned),
+        // Nobody was asked for one.
+        document: None,
     }
+}
+
+fn document(artifact: &Artifact) -> Option<String> {
+    artifact.document.map(|digest| digest.to_hex().to_string())
 }
 
 fn grounds(objection: &Objection) -> Grounds {

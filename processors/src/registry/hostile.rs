@@ -16,7 +16,7 @@ use http::{
 use serde_json::json;
 use sha2::{Digest as _, Sha256, Sha512};
 use tokio::sync::Semaphore;
-use weir_events::registry::Ecosystem;
+use weir_events::registry::{Ecosystem, Event};
 use zip::{ZipWriter, write::SimpleFileOptions};
 
 use super::{
@@ -320,4 +320,33 @@ async fn a_file_that_was_published_again_is_given_neither_as_it_was_nor_as_it_is
     for words in [before, of(&package.content), "(integrity)".to_owned()] {
         assert!(said.contains(&words), "{said}");
     }
+}
+
+/// What an upstream said cannot be taken back: each decision names the very document it was made by.
+async fn named<P: Tested>(package: fn(&Fake) -> Package, of: fn(&Package) -> Option<&[u8]>) {
+    let weir = World::<P>::start().await;
+    let package = package(&weir.upstream);
+    package.put(&weir.upstream);
+    body(weir.get(&package.file).await).await.unwrap();
+    let told: Vec<_> = weir
+        .events()
+        .into_iter()
+        .filter_map(|event| match event {
+            Event::PackageAllowed(allowed) => Some(allowed.document),
+            _ => None,
+        })
+        .collect();
+    let digest = of(&package).map(|bytes| blake3::hash(bytes).to_hex().to_string());
+    assert_eq!(told, [digest], "{}", P::ECOSYSTEM);
+}
+
+#[tokio::test]
+async fn a_decision_names_the_document_it_was_made_by() {
+    named::<Pypi<FileCache>>(pypi, |package| Some(&package.listed)).await;
+    named::<Npm<FileCache>>(npm, |package| Some(&package.listed)).await;
+    named::<Cargo<FileCache>>(cargo, |package| Some(&package.listed)).await;
+    // What is told of a version of a module stands beside the list.
+    named::<Go<FileCache>>(go, |package| Some(&package.beside[0].1)).await;
+    // An image is asked for by its own digest.
+    named::<Docker<FileCache>>(docker, |_| None).await;
 }

@@ -150,6 +150,7 @@ mod tests {
                 excuse: None,
                 profile: None,
                 served,
+                document: None,
             }))
             .and_then(|known| known.version)
         };

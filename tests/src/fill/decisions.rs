@@ -143,6 +143,7 @@ fn download(of: u64, version: u64) -> Event {
         excuse: None,
         profile: None,
         served: None,
+        document: None,
     };
     allowed.into()
 }

@@ -59,7 +59,7 @@ impl<C: ArtifactCache> Cargo<C> {
                 let open = open.without_room();
                 self.look(&open, caller).await?;
                 let template = self.template(upstream, name, &asking).await?;
-                let artifact = artifact(upstream, name, &line, &template);
+                let artifact = artifact(upstream, name, &open.document, &line, &template);
                 let artifact = artifact.ok_or_else(|| missing(spelling, version))?;
                 let instead = |dossier| {
                     let open = open.clone();
@@ -180,6 +180,7 @@ fn config(dl: &str, by_token: bool, asking: &Asking) -> Answer {
 fn artifact(
     upstream: &Upstream,
     name: &Name,
+    document: &Document,
     line: &Line,
     template: &Template,
 ) -> Option<Artifact> {
@@ -191,6 +192,7 @@ fn artifact(
         told: None,
         role: Role::File,
         published_at: line.published_at,
+        document: Some(document.digest),
         part: None,
         file: file_name(&line.spelling, version),
         wanted: Wanted {

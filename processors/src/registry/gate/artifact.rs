@@ -26,6 +26,9 @@ pub struct Artifact {
     pub part: Option<Part>,
     /// What its list tells of it beside that, where it was looked at.
     pub told: Option<Told>,
+    /// BLAKE3 of the upstream's document that all this was read in; `None` where it is called by its own
+    /// digest.
+    pub document: Option<blake3::Hash>,
     /// What it is of its version.
     pub role: Role,
     /// The file's name.

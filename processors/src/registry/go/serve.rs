@@ -301,6 +301,7 @@ fn artifact(
         told: None,
         role: if kind == "zip" { Role::File } else { Role::Beside },
         published_at: info.time,
+        document: Some(blake3::hash(&info.body)),
         part: None,
         file: format!("{version}.{kind}"),
         wanted: Wanted {

@@ -388,5 +388,6 @@ fn artifact(
     let published_at = release.published_at;
     let file = release.file.to_string();
     let (part, told, role) = (None, None, Role::File);
-    Some(Artifact { package, version, published_at, part, told, role, file, wanted })
+    let document = Some(document.digest);
+    Some(Artifact { package, version, published_at, part, told, document, role, file, wanted })
 }

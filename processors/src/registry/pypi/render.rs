@@ -252,6 +252,25 @@ mod tests {
     }
 
     #[test]
+    fn when_a_file_was_uploaded_is_passed_on_as_it_was_told() {
+        let dated = PAGE.replace("1e400", "1").replace(
+            r#""hashes":{}"#,
+            r#""hashes":{},"upload-time":"2022-01-02T03:04:05.678901Z""#,
+        );
+        for mask in [None, Some(Mask::Mark), Some(Mask::DenyOnly)] {
+            let given: Vec<_> = mask.map(|mask| rule(1, "six", "*", mask)).into_iter().collect();
+            let page: Value = serde_json::from_str(&rendered(&dated, &given, Form::Json)).unwrap();
+            let told: Vec<_> = page["files"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|file| file["upload-time"].as_str().unwrap())
+                .collect();
+            assert_eq!(told, ["2021-05-05T14:18:18.379Z", "2022-01-02T03:04:05.678901Z"]);
+        }
+    }
+
+    #[test]
     fn a_marked_file_is_yanked_with_our_reason_in_every_form() {
         let mark = [rule(1, "six", "*", Mask::Mark)];
         let told = "Blocked by Weir: too young (rule 019a0000-0000-7000-8000-000000000001)";

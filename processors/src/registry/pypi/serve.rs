@@ -151,6 +151,7 @@ impl<C: ArtifactCache> Pypi<C> {
                     published_at,
                     part,
                     told: None,
+                    document: Some(open.document.digest),
                     role: if listed { Role::File } else { Role::Beside },
                     version,
                     file: filename.to_string(),

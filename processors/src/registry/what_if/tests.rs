@@ -39,6 +39,7 @@ fn allowed(package: &str, version: &str) -> Event {
         excuse: None,
         profile: None,
         served: None,
+        document: None,
     };
     allowed.into()
 }
@@ -58,6 +59,7 @@ fn blocked(source: &str) -> Event {
         published_at: None,
         late: false,
         profile: None,
+        document: None,
     };
     blocked.into()
 }

@@ -43,14 +43,27 @@ const REPORTS: [Report; 30] = [
     ),
     (
         "what a failing upstream leaves to say is not to be kept",
-        &[(
-            "P/hostile.rs",
-            "a_list_that_is_none_is_told_not_kept_and_does_not_displace_the_last_good_one",
-        )],
+        &[
+            (
+                "P/npm/tests/outside.rs",
+                "a_packument_without_times_does_not_displace_one_that_tells_them",
+            ),
+            (
+                "P/npm/tests/outside.rs",
+                "a_packument_without_times_is_kept_briefly_and_by_no_client_where_an_age_counts",
+            ),
+            (
+                "P/hostile.rs",
+                "a_list_that_is_none_is_told_not_kept_and_does_not_displace_the_last_good_one",
+            ),
+        ],
     ),
     (
         "when a file was uploaded is passed on",
-        &[("S/pypi/same.rs", "an_install_through_weir_is_the_same_as_a_direct_one_cold_and_warm")],
+        &[
+            ("P/pypi/render.rs", "when_a_file_was_uploaded_is_passed_on_as_it_was_told"),
+            ("P/pypi/render.rs", "without_rules_the_json_is_the_upstreams_but_for_the_addresses"),
+        ],
     ),
     (
         "core metadata are served, and verified by their own hash",
@@ -188,6 +201,8 @@ const REPORTS: [Report; 30] = [
         &[
             ("api/src/base.rs", "the_operators_word_goes_before_what_the_client_asked"),
             ("api/src/base.rs", "https_is_believed_from_a_trusted_proxy_only"),
+            ("S/prefixed.rs", "every_tarball_of_a_packument_is_found_through_the_proxy"),
+            ("S/prefixed.rs", "every_file_of_a_project_is_found_through_the_proxy"),
         ],
     ),
     (

@@ -39,6 +39,7 @@ impl Upstream {
                 within: Vec::new(),
             }),
             published_at: None,
+            document: None,
             part: None,
             wanted: Wanted {
                 key: key.ok_or_else(|| unnameable(name))?,

@@ -108,6 +108,7 @@ async fn traffic_is_counted_by_hour_and_ecosystem_and_by_day_and_package() {
         excuse: None,
         profile: None,
         served: None,
+        document: None,
     };
     let mut events: Vec<registry::Event> = (0..7).map(allowed).collect();
     events.extend((0..4).map(blocked));
