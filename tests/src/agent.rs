@@ -54,6 +54,13 @@ impl Agent {
         Self { client: self.client.at(url), ..self.clone() }
     }
 
+    /// The same agent with another token.
+    #[must_use]
+    pub fn with_token(&self, token: &str) -> Self {
+        let (client, token) = (self.client.with_token(Some(token)), token.to_owned());
+        Self { client, token, ..self.clone() }
+    }
+
     /// The secret bytes of its key, in hexadecimal digits.
     pub fn secret_key(&self) -> String {
         hex::encode(self.key.to_bytes())

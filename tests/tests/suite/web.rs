@@ -14,3 +14,4 @@ mod reports;
 mod road;
 mod rules;
 mod signing;
+mod timeline;

@@ -45,7 +45,10 @@ const MATRIX: [Row; 6] = [
     (
         &["cargo"],
         [
-            Shows::No("that the version is yanked; the whole reason for one that is locked"),
+            Shows::No(
+                "for a pin that is locked the whole reason; for one that is not only that it is \
+                 yanked, without reason or id",
+            ),
             Shows::Id("the whole reason"),
             Shows::No("the candidates that are left"),
         ],
