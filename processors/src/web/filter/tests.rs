@@ -8,6 +8,7 @@ mod html;
 pub(super) mod laws;
 mod markdown;
 mod marked;
+mod prose;
 mod settings;
 mod siblings;
 mod sources;

@@ -113,6 +113,11 @@ fn name_start(text: &str, end: usize) -> usize {
 
 /// Whether what stands in brackets is handed over by a program.
 fn is_program(inner: &str) -> bool {
+    has_signs(inner) || is_nested(inner) && !names_substance(inner)
+}
+
+/// Whether it has signs of one.
+fn has_signs(inner: &str) -> bool {
     let bytes = inner.as_bytes();
     let operator = bytes.windows(2).any(|pair| {
         matches!(
@@ -136,7 +141,84 @@ fn is_program(inner: &str) -> bool {
         let name = inner.get(..at).unwrap_or_default().trim_end();
         name.ends_with(|c: char| c.is_ascii_alphanumeric() || c == '_')
     });
-    operator || assigns || inner.contains(';') && !inner.contains("; ") || is_nested(inner)
+    operator || assigns || inner.contains(';') && !inner.contains("; ")
+}
+
+/// `oligo(ethylene glycol) methacrylate`: two words stand side by side, as no program has them.
+fn names_substance(inner: &str) -> bool {
+    const OF_CODE: [&str; 14] = [
+        "for", "not", "and", "const", "int", "new", "let", "var", "void", "async", "await",
+        "function", "return", "lambda",
+    ];
+    const MIN_LETTERS: usize = 3;
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b" -()',".contains(&byte);
+    let is_word = |word: &str| {
+        MIN_LETTERS <= word.len()
+            && word.bytes().all(|byte| byte.is_ascii_alphabetic())
+            && !OF_CODE.contains(&word)
+    };
+    let mut before = "";
+    let are_side_by_side = inner.split(' ').any(|word| {
+        let bare = word.trim_end_matches(')');
+        let (one, other) = (before.rsplit('(').next().unwrap_or_default(), bare);
+        before = bare;
+        is_word(one) && is_word(other)
+    });
+    inner.bytes().all(is_plain) && are_side_by_side
+}
+
+/// Whether brackets are of mathematics or statistics: `P(X = 3)`, `exp(-exp(x))`, `group(n=30)`,
+/// `Normal(mean = 0, sd = 1)`.
+fn is_formula(name: &str, inner: &str) -> bool {
+    const DISTRIBUTIONS: [&str; 16] = [
+        "Normal",
+        "Gaussian",
+        "Gamma",
+        "Beta",
+        "Binomial",
+        "Bernoulli",
+        "Poisson",
+        "Uniform",
+        "Exponential",
+        "Geometric",
+        "Weibull",
+        "Cauchy",
+        "Dirichlet",
+        "Multinomial",
+        "Lognormal",
+        "Laplace",
+    ];
+    let name = name.trim_start_matches(['-', '>', '.', ':']);
+    name.len() <= 2
+        || line::is_of_formulas(name) && !has_signs(inner) && !line::has_call(inner)
+        || name.bytes().all(|byte| byte.is_ascii_alphabetic())
+            && is_measured(inner, DISTRIBUTIONS.contains(&name))
+}
+
+/// Whether each part of what stands in brackets is a number, one of them that of something which is measured:
+/// `n = 30, 50%`. `is_named`: that may be anything, for it has a name.
+fn is_measured(inner: &str, is_named: bool) -> bool {
+    const MEASURES: [&str; 14] =
+        ["n", "p", "r", "k", "t", "z", "d", "df", "SD", "SE", "CI", "OR", "RR", "HR"];
+    let is_number = |text: &str| {
+        let text = text.trim_start_matches(['=', '<', '>', ' ', '-', '.']);
+        text.starts_with(|c: char| c.is_ascii_digit())
+            && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b". %".contains(&byte))
+    };
+    let is_measure = |name: &str| {
+        is_named && name.bytes().all(|byte| byte.is_ascii_lowercase())
+            || MEASURES.contains(&name)
+            || name.len() == 1 && name.bytes().all(|byte| byte.is_ascii_uppercase())
+    };
+    inner.contains('=')
+        && !inner.contains("==")
+        && inner.split([',', ';']).all(|part| match part.find(['=', '<', '>']) {
+            Some(at) => {
+                let (name, value) = part.split_at(at);
+                is_measure(name.trim()) && is_number(value)
+            }
+            None => is_number(part.trim()),
+        })
 }
 
 /// Whether a path of an address is a program rather than a page (`/wiki/Function_(mathematics)`,
@@ -183,9 +265,11 @@ fn call(text: &str, open: usize) -> Option<(usize, usize)> {
     let numbered =
         || text.get(start..=close).is_some_and(|call| line::is_numbered(call, open - start));
     let statement = dotted && !inner.is_empty() && behind.starts_with(';') && !numbered();
-    // `P(X = 3)` is of mathematics.
-    let is_formula = name.len() <= 2 && !behind.starts_with(';');
-    if !(is_statement(inner, keyword.is_some()) && !is_formula
+    let is_formula = || {
+        !behind.starts_with(';')
+            && (name.len() <= 2 || keyword.is_none() && is_formula(name, inner))
+    };
+    if !(is_statement(inner, keyword.is_some()) && !is_formula()
         || block
         || quoted && !inner.contains(". ")
         || statement)

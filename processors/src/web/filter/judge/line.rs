@@ -1,6 +1,7 @@
 //! The density score: how much a line looks like code rather than like a sentence.
 
 mod beginnings;
+mod figures;
 mod harmless;
 mod languages;
 mod marks;
@@ -15,7 +16,10 @@ pub(in crate::web::filter) use self::{
     harmless::is_harmless,
     together::{Look, together},
 };
-pub(super) use self::{shell::spans as commands, statements::around as statements};
+pub(super) use self::{
+    shell::spans as commands,
+    statements::{around as statements, has_call, is_of_formulas},
+};
 use super::{super::placeholder, words::is_small};
 
 /// What a line looks like. Depends on the line alone.
@@ -37,7 +41,7 @@ pub(in crate::web::filter) fn look(line: &str) -> Look {
     let is_item = 0 < keywords && marks::is_item(line);
     let keywords = if is_item { 0 } else { keywords };
     let (ends, shapes) = (marks::ends(line), marks::shapes(line));
-    let calls = 2 * tokens.n_calls.min(2);
+    let calls = if tokens.are_endings() { 0 } else { 2 * tokens.n_calls.min(2) };
     let operators = if tokens.is_path(line) { 0 } else { (tokens.n_operators * 2).min(4) };
     let names = tokens.n_names.min(3);
     // `if x is None:` is made of small words, too.
@@ -45,7 +49,7 @@ pub(in crate::web::filter) fn look(line: &str) -> Look {
     let forgiven = if 5 <= keywords || is_joined { tokens.n_small.min(2) * 2 } else { 0 };
     let prose = tokens.prose(line) - forgiven;
     let for_code = ends + keywords + shapes + calls + operators + names;
-    let score = for_code + tokens.n_flags.min(2) + tokens.density() - prose;
+    let score = for_code + tokens.n_flags.min(2) + tokens.density(line) - prose;
     if words && for_code == 0 {
         return Look { score, ..Look::PROSE };
     }
@@ -55,10 +59,13 @@ pub(in crate::web::filter) fn look(line: &str) -> Look {
     let entry = languages::entry(line);
     let item = if is_item { Look::ITEM } else { 0 };
     let firm = ends + keywords + shapes;
+    // Of a program that nobody knows.
+    let is_prompted = marks::prompted(line).is_some();
+    let prompted = if is_prompted { Look::ITEM } else { 0 };
     Look {
         score,
-        doubt: firm + calls + operators + names + entry + item - prose,
-        hard: 0 < firm + calls,
+        doubt: firm + calls + operators + names + entry + item + prompted - prose,
+        hard: 0 < firm + calls || is_prompted,
         firm: 0 < firm,
         nest: 0 < entry && line.ends_with(':'),
         signs: 0 < tokens.n_symbols || 0 < entry,
@@ -76,9 +83,32 @@ pub(super) fn score(line: &str) -> i32 {
     look(line).score
 }
 
+/// What lines look like that stand below each other.
+fn looks(lines: &[&str]) -> Vec<Look> {
+    let is_quoted =
+        |line: &&str| line.trim_start().starts_with("> ") || line.trim_start().starts_with(">> ");
+    let is_deep = |line: &&&str| line.trim_start().starts_with(">>> ");
+    let mut looks: Vec<Look> = Vec::with_capacity(lines.len());
+    while looks.len() < lines.len() {
+        let at = looks.len();
+        let n = lines.iter().skip(at).take_while(is_deep).count();
+        // What is quoted three times in a letter stands beside what is quoted twice.
+        let ends = [at.checked_sub(1), Some(at + n)];
+        let is_mail =
+            0 < n && ends.into_iter().flatten().any(|at| lines.get(at).is_some_and(is_quoted));
+        let same = lines.iter().skip(at).take(n.max(1));
+        if is_mail {
+            looks.extend(same.map(|line| look(line.trim_start_matches([' ', '\t', '>']))));
+        } else {
+            looks.extend(same.map(|line| look(line)));
+        }
+    }
+    looks
+}
+
 /// Which lines of the source of a paragraph are code, that readers see as one: they broke anywhere.
 pub(in crate::web::filter) fn wrapped_lines(lines: &[&str], threshold: i32) -> Vec<bool> {
-    let looks: Vec<Look> = lines.iter().map(|line| look(line)).collect();
+    let looks = looks(lines);
     let mut code: Vec<bool> = looks.iter().map(|look| threshold <= look.score).collect();
     let mut start = 0;
     while start < lines.len() {
@@ -97,7 +127,7 @@ pub(in crate::web::filter) fn wrapped_lines(lines: &[&str], threshold: i32) -> V
 
 /// Which lines of a text are code. `threshold`: what a line has to score by itself.
 pub(in crate::web::filter) fn code_lines(lines: &[&str], threshold: i32) -> Vec<bool> {
-    let looks: Vec<Look> = lines.iter().map(|line| look(line)).collect();
+    let looks = looks(lines);
     let mut code: Vec<bool> = looks.iter().map(|look| threshold <= look.score).collect();
     let mut lone = Lone::default();
     let mut start = 0;
@@ -157,7 +187,8 @@ fn grow(lines: &[&str], looks: &[Look], code: &mut [bool]) {
         return;
     }
     // What follows a prompt, a trace or a hunk belongs to it.
-    if let Some(first) = lines.iter().position(|line| marks::leads(line)) {
+    let leads = |(line, code): (&&str, &bool)| *code && marks::leads(line);
+    if let Some(first) = lines.iter().zip(&*code).position(leads) {
         for (code, look) in code.iter_mut().zip(looks).skip(first) {
             *code |= -4 < look.score;
         }
@@ -212,6 +243,8 @@ struct Tokens {
     n_small: i32,
     n_words: i32,
     n_calls: i32,
+    /// So many of the calls may be spellings: `Cher(e)s`.
+    n_endings: usize,
     n_operators: i32,
     n_names: i32,
     n_flags: i32,
@@ -220,12 +253,15 @@ struct Tokens {
     n_foreign: usize,
     n_maths: usize,
     n_steps: usize,
+    /// So many placeholders.
+    n_gone: usize,
 }
 
 impl Tokens {
     fn of(line: &str) -> Self {
         let mut tokens = Self::default();
         let mut rest = line;
+        let mut before = "";
         loop {
             rest = rest.trim_start();
             if rest.is_empty() {
@@ -234,16 +270,22 @@ impl Tokens {
             if let Some(len) = placeholder::leading(rest) {
                 tokens.n += 1;
                 tokens.n_words += 1;
+                tokens.n_gone += 1;
                 rest = rest.get(len..).unwrap_or_default();
+                before = "";
                 continue;
             }
             let (token, behind) = rest.split_at(token_end(rest));
             let at_an_end = tokens.n == 0 || behind.trim_start().is_empty();
             if at_an_end && is_emphasis(token) {
                 tokens.n += 1;
+            } else if token.len() <= 2 && figures::is_sign_of(token, before, behind) {
+                tokens.n += 1;
+                tokens.n_chars += token.len();
             } else {
                 tokens.add(token);
             }
+            before = token;
             rest = behind;
         }
     }
@@ -300,10 +342,18 @@ impl Tokens {
         if has(traits::OPENING) {
             // `fix(parser): …` is what a change is called.
             let is_scope = self.n == 1 && token.ends_with("):");
-            self.n_calls += i32::from(is_call(token) && !is_scope);
+            if is_call(token) && !is_scope {
+                self.n_calls += 1;
+                self.n_endings += usize::from(is_ending(token));
+            }
         }
         self.n_names += i32::from(has(traits::NAME) && is_name(bare));
-        self.n_operators += i32::from(has(traits::SYMBOL | traits::NAME) && has_operator(token));
+        if has(traits::SYMBOL | traits::NAME) && has_operator(token) {
+            match figures::n_raised(token) {
+                0 => self.n_operators += 1,
+                n => self.n_symbols = self.n_symbols.saturating_sub(n),
+            }
+        }
         self.n_flags += i32::from(token.starts_with('-') && is_flag(token));
     }
 
@@ -334,8 +384,21 @@ impl Tokens {
             && line.starts_with(|c: char| !c.is_lowercase())
     }
 
-    /// Points for signs among the letters.
-    fn density(&self) -> i32 {
+    /// Whether the calls are spellings for all sexes, and nothing else in the line is a sign.
+    fn are_endings(&self) -> bool {
+        0 < self.n_endings
+            && i32::try_from(self.n_endings).is_ok_and(|n| n == self.n_calls)
+            && self.n_symbols == 2 * self.n_endings
+    }
+
+    /// Points for signs among the letters. In a few letters one sign says nothing, unless all of them are
+    /// brackets.
+    fn density(&self, line: &str) -> i32 {
+        const MIN_CHARS: usize = 8;
+        let is_short = self.n_chars < MIN_CHARS && self.n_gone == 0;
+        if is_short && !line.bytes().all(|byte| b"()[]{},; ".contains(&byte)) {
+            return 0;
+        }
         match (self.n_symbols * 100).checked_div(self.n_chars) {
             Some(40..) => 3,
             Some(25..) => 2,
@@ -490,6 +553,22 @@ fn is_call(token: &str) -> bool {
     // `O(n)` is what something costs.
     let formula = at == 1 && token.starts_with(|c: char| c.is_ascii_uppercase());
     named && !plural && !formula && !is_manual(token, at) && !is_numbered(token, at)
+}
+
+/// `Cher(e)s`, `veuf(ve)`, `Lehrer(innen)`: a word, and how it may end.
+fn is_ending(token: &str) -> bool {
+    const ENDINGS: [&str; 30] = [
+        "a", "e", "o", "s", "n", "r", "d", "m", "es", "as", "os", "in", "en", "er", "ed", "ne",
+        "ve", "le", "te", "se", "re", "ra", "ies", "ing", "nen", "sse", "ora", "innen", "trice",
+        "euse",
+    ];
+    const MIN_LETTERS: usize = 3;
+    let Some((word, rest)) = token.split_once('(') else { return false };
+    let Some((ending, behind)) = rest.split_once(')') else { return false };
+    word.chars().all(char::is_alphabetic)
+        && MIN_LETTERS <= word.chars().count()
+        && ENDINGS.contains(&ending)
+        && behind.chars().all(|c| c.is_alphabetic() || matches!(c, ',' | '.' | ':' | '!' | '?'))
 }
 
 /// `iron(II)`, `Smith(2001)`, `Art.6(1)(a)`: names with nothing but numbers behind them.

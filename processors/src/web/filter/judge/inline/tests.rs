@@ -33,6 +33,8 @@ fn code_among_words_is_found_where_it_can_be_nothing_else() {
         ("so \\verb|x = 1| and \\texttt{y} too", "so # and # too"),
         ("print(\"hello\", name) prints it", "# prints it"),
         ("So x = foo(a=1) ; y = bar(b=2) ; and more", "So # and more"),
+        ("It is group(a=30) and len(open(x)) that count", "It is # and # that count"),
+        ("So any(len(x) for x in y) and exp(open(x)) too", "So # and # too"),
         ("So x = a.b(1); y += 1; and more", "So # and more"),
         ("So foo(a=1, b = 2) ; y += 1; and more", "So # and more"),
     ] {
@@ -60,6 +62,12 @@ fn what_is_only_mentioned_or_calculated_stays() {
         "At 10:30 we went, even if (as I'd hoped, in vain) it rained.",
         "Dear friend(s, it's late, and) more",
         "https://en.example/wiki/Rust_(programming_language) is the page",
+        "The control group(n=30) and the observation group(n=30) were alike.",
+        "It is group(n = 30, 50%) and group(p<0.05; n=12), too.",
+        "That is Prob(X = 1), and Normal(mean = 0, sd = 1) is what it follows.",
+        "It takes O(n log(log(n))) at most, as exp(-exp(x)) does.",
+        "It is Var(E(X|Y)) of the two.",
+        "They made poly(oligo(ethylene glycol) methacrylate) of it.",
     ] {
         assert_eq!(without(text), text);
     }

@@ -1,7 +1,7 @@
 //! What gives lines away of languages that look like words: assembler, COBOL, Lisp, recipes of builds,
 //! configuration. Each of them asks for a word at the beginning and for what has to follow it.
 
-use super::beginnings;
+use super::{beginnings, marks};
 
 /// Points for how a line begins, and with what.
 pub(super) fn points(line: &str) -> i32 {
@@ -229,10 +229,10 @@ fn shouted(line: &str, first: &str, rest: &str) -> i32 {
         "PROGRAM" | "SUBROUTINE" | "MODULE" if !rest.is_empty() && !rest.contains(' ') => 3,
         "IMPLICIT" if rest == "NONE" => 9,
         "INTEGER" | "REAL" | "CHARACTER" | "LOGICAL" if rest.contains("::") => 7,
-        "CALL" if rest.contains('(') => 5,
+        "CALL" if marks::calls(rest) => 5,
         "WRITE(*,*)" | "PRINT" if rest.starts_with(['*', '\'', '"']) => 6,
         "END" if matches!(rest, "DO" | "IF" | "PROGRAM" | "SUBROUTINE" | "FUNCTION") => 6,
-        "SELECT" if rest.contains(" FROM") => 6,
+        "SELECT" if rest.contains(" FROM") && marks::has_signs_of_sql(rest) => 6,
         "MOV" | "ADD" | "SUB" | "CMP" | "JMP" | "PUSH" | "POP" | "LEA" | "XOR" | "LDA" | "STA"
         | "LDX" | "INT" | "LDR" | "STR" => operands(rest) * 5,
         _ => 0,
@@ -288,14 +288,16 @@ fn operands(rest: &str) -> i32 {
             && register(word)
             && (numbered || digits.bytes().all(|byte| !byte.is_ascii_digit()))
     };
-    let is_number = |word: &str| {
-        word.starts_with(['$', '#']) || bare(word).starts_with("0x") && bare(word).len() > 2
-    };
+    let is_number =
+        |word: &str| word.starts_with("#$") || bare(word).starts_with("0x") && bare(word).len() > 2;
+    // By themselves they are prices and places: `add bacon $2`, `test #1`.
+    let is_immediate = |word: &str| word.starts_with(['$', '#']);
     let words = || rest.split([',', ' ', '\t']).filter(|word| !word.is_empty());
     let n = words().count();
     let listed = rest.contains(',') && n == 2;
     let marked = words().any(|word| word.starts_with(['%', '[']) && !word.starts_with("[code"))
-        || words().any(is_number);
+        || words().any(is_number)
+        || words().any(is_immediate) && (rest.contains(',') || words().any(register));
     let fits = n <= 4
         && rest.len() < 48
         && (listed && words().any(register) || marked || n == 1 && alone(rest));
@@ -337,7 +339,7 @@ fn quiet(line: &str, first: &str, rest: &str) -> i32 {
         "enddo" | "endmodule" | "endcase" | "endfunction" | "endproc" | "elsif" | "ifeq"
         | "ifneq" => 5,
         "do" if rest.contains('=') && rest.contains(',') => 6,
-        "subroutine" | "call" if rest.contains('(') && n <= 4 => 5,
+        "subroutine" | "call" if marks::calls(rest) && n <= 4 => 5,
         "write" | "read" if rest.starts_with("(*") => 8,
         "print" if rest.starts_with("*,") => 8,
         "program" if n == 1 && closed => 3,
@@ -392,7 +394,13 @@ fn quiet(line: &str, first: &str, rest: &str) -> i32 {
         "match" if ends(" with") && n <= 4 => 5,
         "while" if ends(" do") && n <= 8 => 4,
         // Haskell, OCaml
-        "module" if ends(" where") || ends("= struct") || capital(rest) && n == 1 && closed => 5,
+        "module"
+            if ends(" where")
+                || ends("= struct")
+                || capital(rest) && n == 1 && 2 < rest.len() && closed =>
+        {
+            5
+        }
         "import" if rest.starts_with("qualified ") => 8,
         "import" if capital(rest) && rest.contains(['.', '(']) && n <= 3 && closed => 5,
         "newtype" | "instance" | "deriving"

@@ -1,6 +1,6 @@
 //! What gives a line away: prompts, hunks, traces, keywords, and how it ends.
 
-use super::{beginnings, is_small, placeholder};
+use super::{beginnings, is_small, placeholder, shell};
 
 /// Whether a line can be nothing but code, or a part of a transcript, diff or trace.
 pub(super) fn certain(line: &str) -> bool {
@@ -104,20 +104,17 @@ fn is_numbered(rest: &str) -> bool {
 }
 
 fn prompt(line: &str) -> bool {
-    if line == ">>>" || line == "$" || begins(line, &[">>> ", "PS C:\\", "C:\\>"]) {
+    if line == ">>>" || begins(line, &["PS C:\\", "C:\\>"]) {
         return true;
+    }
+    if let Some(rest) = line.strip_prefix(">>> ") {
+        return !is_quoted(rest);
     }
     if line.strip_prefix("In [").is_some_and(is_numbered) {
         return true;
     }
-    let command =
-        |rest: &str| rest.starts_with(|c: char| c.is_alphabetic() || "./_~#\"'(".contains(c));
-    if let Some(rest) = line.strip_prefix("$ ") {
-        return command(rest);
-    }
-    if let Some(rest) = line.strip_prefix("% ") {
-        let first = rest.split_whitespace().next().unwrap_or_default();
-        return command(rest) && !rest.ends_with('.') && !is_small(first);
+    if let Some((sign, rest)) = prompted(line) {
+        return shell::is_command(sign, rest);
     }
     // user@host:~$ ls, mysql> select, irb(main):001:0> x, iex(1)> x
     let sign = |byte: u8| matches!(byte, b'$' | b'#' | b'>');
@@ -131,6 +128,37 @@ fn prompt(line: &str) -> bool {
     }
     let shell = name.contains('@') && name.contains([':', '~']);
     shell || is_repl(name)
+}
+
+/// What stands behind `$ ` or `% `, if it may be a command: beside code it is one.
+pub(super) fn prompted(line: &str) -> Option<(char, &str)> {
+    let sign = line.chars().next().filter(|sign| matches!(sign, '$' | '%'))?;
+    let rest = line.get(1..)?.strip_prefix(' ')?;
+    let begins = rest.starts_with(|c: char| c.is_alphabetic() || "./_~#\"'(".contains(c));
+    let first = rest.split_whitespace().next()?;
+    let is_one = begins && (sign == '$' || !rest.ends_with('.') && !is_small(first));
+    is_one.then_some((sign, rest))
+}
+
+/// Whether what stands behind `>>> ` is a sentence of a letter that is answered for the third time, and no
+/// statement of Python.
+fn is_quoted(rest: &str) -> bool {
+    const OF_PYTHON: [&str; 13] =
+        ["if", "for", "in", "is", "not", "and", "or", "with", "as", "from", "else", "while", "a"];
+    if rest.contains("\n> ") || rest.contains("\n>> ") {
+        return true;
+    }
+    let line = rest.lines().next().unwrap_or_default().trim_end();
+    let is_plain = |c: char| c.is_alphanumeric() || " .,;:!?'’-%".contains(c);
+    if !line.starts_with(char::is_alphabetic) || !line.chars().all(is_plain) {
+        return false;
+    }
+    let bare = line.trim_end_matches(['.', '!', '?']);
+    if bare.len() < line.len() && bare.ends_with(char::is_alphabetic) {
+        return true;
+    }
+    let words = line.split(' ').map(|word| word.trim_matches([',', ';', ':', '.', '!', '?']));
+    2 <= words.filter(|word| is_small(word) && !OF_PYTHON.contains(word)).count()
 }
 
 fn is_repl(name: &str) -> bool {
@@ -186,8 +214,7 @@ pub(super) fn keywords(line: &str) -> i32 {
             5
         }
         "import" if rest.contains(" as ") && n == 4 => 5,
-        // `import taxes` is something to read about.
-        "import" if n == 2 && !ends(&['.', ':', ',']) => 4,
+        "import" if n == 2 && !ends(&['.', ':', ',']) && !is_imported(rest) => 4,
         "require" | "include" if rest.starts_with(['\'', '"', '(']) => 5,
         "int" | "char" | "bool" | "float" | "double" | "long" | "string" | "void" | "unsigned"
         | "size_t"
@@ -203,10 +230,13 @@ pub(super) fn keywords(line: &str) -> i32 {
             3
         }
         "WHERE" | "JOIN" | "VALUES" | "ENTRYPOINT" | "WORKDIR" if !ends(&['.']) => 3,
+        "end" if rest == ";" => 3,
+        // `yield (t/ha)` is what a column is called.
+        "yield" if rest.starts_with('(') => 0,
         "return" | "yield" | "raise" | "await" if n <= 4 => 2,
         "assert" | "print" | "println!" | "echo" | "puts" | "printf" if !ends(&['.', ':']) => 2,
         "SELECT" | "INSERT" | "UPDATE" | "DELETE" | "CREATE" | "ALTER" | "DROP" | "GRANT" => {
-            sql(rest)
+            sql(first, rest)
         }
         _ if first.len() > 2 && first.starts_with('@') => {
             if rest.is_empty() || rest.starts_with('(') { 4 } else { 0 }
@@ -282,6 +312,45 @@ pub(super) fn begins_sentence(word: &str) -> bool {
         && bytes.next().is_none_or(|byte| byte.is_ascii_lowercase())
 }
 
+/// What is brought into a country, and not into a program.
+fn is_imported(word: &str) -> bool {
+    const GOODS: [&str; 32] = [
+        "ban",
+        "bans",
+        "business",
+        "charges",
+        "competition",
+        "controls",
+        "costs",
+        "declaration",
+        "demand",
+        "duties",
+        "duty",
+        "figures",
+        "goods",
+        "growth",
+        "licence",
+        "licences",
+        "license",
+        "licenses",
+        "permits",
+        "prices",
+        "quota",
+        "quotas",
+        "restrictions",
+        "sector",
+        "substitution",
+        "surcharge",
+        "tariff",
+        "tariffs",
+        "tax",
+        "taxes",
+        "trade",
+        "volumes",
+    ];
+    GOODS.contains(&word)
+}
+
 /// Whether a line is a declaration or the head of a block.
 fn is_statement(line: &str, first: &str, rest: &str) -> bool {
     let few = line.split_whitespace().count() <= 6;
@@ -292,16 +361,21 @@ fn is_statement(line: &str, first: &str, rest: &str) -> bool {
         | "export" | "extern" | "final" => {
             ends(&['{', '('])
                 || calls(rest)
-                || rest.contains(['=', '{']) && few
+                || is_set(rest) && few
                 || ends(&[';', ',']) && 2 <= rest.split_whitespace().count()
         }
         "class" | "struct" | "enum" | "interface" | "trait" | "impl" | "namespace" | "module"
-        | "type" | "object" => ends(&['{']) || ends(&[':', ';']) && few && names(rest),
+        | "type" | "object" => {
+            ends(&['{'])
+                || ends(&[';']) && few && names(rest)
+                || ends(&[':']) && few && names(rest) && is_class(rest)
+        }
         "if" | "for" | "while" | "elif" | "switch" | "with" | "except" | "catch" | "match"
         | "foreach" | "unless" => {
             ends(&['{'])
                 || ends(&[':']) && few && compares(first, rest)
-                || rest.starts_with('(') && ends(&[')', ';', ':'])
+                || rest.starts_with('(')
+                    && (ends(&[';', ':']) || ends(&[')']) && is_tested(first, rest))
         }
         "else" | "try" | "finally" | "do" => matches!(rest, ":" | "{"),
         "import" => ends(&[';']) || rest.contains(" from ") && rest.contains(['"', '\'']),
@@ -311,8 +385,32 @@ fn is_statement(line: &str, first: &str, rest: &str) -> bool {
     }
 }
 
+/// Whether something is set, or a body begins; `sample (n=213)` sets nothing.
+fn is_set(rest: &str) -> bool {
+    rest.split('(').next().is_some_and(|before| before.contains(['=', '{']))
+}
+
+/// Whether a class is named as classes are: `Foo`, `foo_bar`, `foo(bar)`; no `class action:`.
+fn is_class(rest: &str) -> bool {
+    rest.starts_with(|c: char| c.is_ascii_uppercase()) || rest.contains(['_', '(', '<', '['])
+}
+
+/// Whether brackets hold what is caught or compared: `catch (e)`, `match (x)`; no `catch (tonnes)` and no
+/// `match (2nd leg)`.
+fn is_tested(first: &str, rest: &str) -> bool {
+    const FAULTS: [&str; 9] =
+        ["e", "ex", "err", "error", "exc", "exception", "t", "throwable", "_"];
+    let inner = rest.trim_start_matches('(').trim_end_matches(')').trim();
+    let has_signs = inner.contains(['.', '$', '=', '<', '>', '&', '|', '_', '"', '\'', '[', '(']);
+    match first {
+        "catch" => has_signs || inner.starts_with(char::is_uppercase) || FAULTS.contains(&inner),
+        "match" => has_signs || inner.len() == 1 || inner.contains(','),
+        _ => true,
+    }
+}
+
 /// `name(`; `function (mathematics)` is what an article is called.
-fn calls(rest: &str) -> bool {
+pub(super) fn calls(rest: &str) -> bool {
     rest.match_indices('(').any(|(at, _)| {
         rest.get(..at).is_some_and(|before| {
             before.ends_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | '>' | '!' | '?'))
@@ -374,10 +472,23 @@ fn is_inside(word: &str, sign: u8) -> bool {
     })
 }
 
-fn sql(rest: &str) -> i32 {
-    const PARTS: [&str; 9] =
-        [" FROM ", " INTO ", " SET ", "TABLE ", "INTO ", "FROM ", "INDEX ", "VIEW ", "FUNCTION "];
-    if PARTS.iter().any(|part| rest.contains(part)) { 7 } else { 0 }
+/// Points for a statement of SQL. What is only shouted has no sign in it: `UPDATE FROM THE MAYOR`.
+fn sql(first: &str, rest: &str) -> i32 {
+    const MADE: [&str; 4] = ["TABLE ", "INDEX ", "VIEW ", "FUNCTION "];
+    let is_one = match first {
+        "SELECT" => rest.contains(" FROM ") && has_signs_of_sql(rest),
+        "DELETE" => rest.starts_with("FROM ") && has_signs_of_sql(rest),
+        "INSERT" => rest.starts_with("INTO ") && has_signs_of_sql(rest),
+        "UPDATE" => rest.contains(" SET ") && has_signs_of_sql(rest),
+        "GRANT" => rest.contains(" TO ") && (rest.contains(" ON ") || rest.ends_with(';')),
+        _ => MADE.iter().any(|part| rest.contains(part)),
+    };
+    i32::from(is_one) * 7
+}
+
+/// Whether there is a sign in a statement, or a name in small letters.
+pub(super) fn has_signs_of_sql(rest: &str) -> bool {
+    rest.contains(|c: char| c.is_ascii_lowercase() || "*,=;()_\"'<>".contains(c))
 }
 
 /// Points for a shell command without a prompt.
@@ -435,6 +546,7 @@ fn is_assignment(line: &str) -> bool {
         && name.chars().all(named)
         && !value.trim().is_empty()
         && !is_legend(name, value.trim())
+        && !is_product(name, value.trim())
         && !line.split('\n').all(tells)
 }
 
@@ -476,6 +588,16 @@ fn tells(line: &str) -> bool {
         let (name, value) = (name.trim(), value.trim());
         2 < value.len() && is_letters(name) && value.split(' ').all(is_word)
     })
+}
+
+/// `F = ma`, `PV = nRT`: what physics has instead of statements.
+fn is_product(name: &str, value: &str) -> bool {
+    let is_letters = |word: &str| word.bytes().all(|byte| byte.is_ascii_alphabetic());
+    (1..=2).contains(&name.len())
+        && name.bytes().all(|byte| byte.is_ascii_uppercase())
+        && (2..=3).contains(&value.len())
+        && is_letters(value)
+        && !matches!(value, "nil" | "NaN")
 }
 
 /// `M = modified`, as signs in a list are told.

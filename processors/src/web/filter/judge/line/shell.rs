@@ -7,7 +7,7 @@
 mod words;
 
 use self::words::{Argument, Sign, Token, tokens};
-use super::beginnings;
+use super::{beginnings, is_small};
 
 /// What is longer is no line of a shell: one may carry what it decodes.
 const MAX_LINE_BYTES: usize = 8192;
@@ -31,6 +31,24 @@ pub(super) fn points(line: &str) -> i32 {
     let points = if read.end == line.len() { read.points() } else { 0 };
     // `# make install` may be a heading.
     if is_prompted && points < STRONG { 0 } else { points }
+}
+
+/// Whether what stands behind `$` or `%` is a command, and not what is counted in it (`$ million`, `% change`): a
+/// program, or something that is handed what only programs are.
+pub(super) fn is_command(sign: char, rest: &str) -> bool {
+    let mut words = rest.split(is_blank).filter(|word| !word.is_empty()).take(MAX_ARGUMENTS);
+    let Some(first) = words.next() else { return false };
+    let is_named = match Program::of(first) {
+        Program::Hard => true,
+        // `% time` and `$ less` may be what a column is called.
+        Program::Soft => sign == '$' && !is_small(first) || 0 < points(rest),
+        Program::Unknown => first.contains('_') || words::sets_variable(first),
+    };
+    is_named
+        || words::is_handed(first)
+        || words
+            .enumerate()
+            .any(|(n, word)| n == 0 && words::is_verb_of_programs(word) || words::is_handed(word))
 }
 
 /// A line without the sign that a shell begins it with.

@@ -169,7 +169,7 @@ const FUNCTIONS: [&str; 41] = [
 ];
 
 /// Whether a name is one that formulas have: `f`, `sin`, `log10`, `SD`.
-fn is_of_formulas(name: &str) -> bool {
+pub(in crate::web::filter::judge) fn is_of_formulas(name: &str) -> bool {
     let bare = name.trim_end_matches(|c: char| c.is_ascii_digit());
     let n_letters = name.bytes().filter(u8::is_ascii_alphabetic).count();
     let is_shouted = name.len() <= 3 && name.bytes().all(|byte| byte.is_ascii_uppercase());
@@ -180,7 +180,7 @@ fn is_of_formulas(name: &str) -> bool {
 
 /// Whether something is called in a value: `open(x)`; no `1.5 (95% CI)`, no `3 item(s)`, and nothing that
 /// formulas have.
-fn has_call(value: &str) -> bool {
+pub(in crate::web::filter::judge) fn has_call(value: &str) -> bool {
     let named =
         |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | ':' | '$' | '@' | '!');
     value.match_indices('(').any(|(at, _)| {

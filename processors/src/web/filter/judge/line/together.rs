@@ -45,7 +45,7 @@ pub(super) const CERTAIN: i32 = 9;
 const DOUBT: i32 = 2;
 
 impl Look {
-    /// Doubts about an item of a list that may be a statement.
+    /// Doubts about an item of a list that may be a statement, or what may be a command.
     pub(super) const ITEM: i32 = DOUBT + 1;
 
     pub(super) const APART: Self = Self {

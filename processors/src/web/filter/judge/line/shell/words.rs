@@ -134,6 +134,19 @@ impl Argument {
     }
 }
 
+/// Whether a word can be nothing but what a program is handed; no `-5`, and no `> 5`.
+pub(super) fn is_handed(word: &str) -> bool {
+    let bare = word.trim_start_matches('-');
+    match Argument::of(word) {
+        Argument::Sign(Sign::Flag) => bare.starts_with(|c: char| c.is_ascii_alphabetic()),
+        Argument::Sign(Sign::Path) => {
+            !word.starts_with(['<', '>', '&']) && !word.starts_with(|c: char| c.is_ascii_digit())
+        }
+        Argument::Sign(Sign::Address) => true,
+        _ => false,
+    }
+}
+
 /// `12/05/2021`, `24/7`
 fn is_date(word: &[u8]) -> bool {
     word.iter().all(|byte| byte.is_ascii_digit() || matches!(byte, b'/' | b','))
@@ -211,11 +224,16 @@ const WORDS: [&str; 14] = [
 /// What it is worth that the first word behind a program says what it has to do. `vim config` may be a
 /// heading.
 pub(super) fn verb(word: &str) -> i32 {
-    if VERBS.contains(&word) { 2 } else { i32::from(WORDS.contains(&word)) }
+    if is_verb_of_programs(word) { 2 } else { i32::from(WORDS.contains(&word)) }
 }
 
 pub(super) fn is_verb(word: &str) -> bool {
-    VERBS.contains(&word) || WORDS.contains(&word)
+    is_verb_of_programs(word) || WORDS.contains(&word)
+}
+
+/// Whether hardly anything but a program is told to do it.
+pub(super) fn is_verb_of_programs(word: &str) -> bool {
+    VERBS.contains(&word)
 }
 
 /// Whether a program reads what another one writes.
