@@ -212,13 +212,71 @@ fn lines(document: &Document) -> String {
     leaves.collect::<Vec<_>>().join("\n")
 }
 
-/// JSON that was filtered, if there is room for it: half of it would be none.
+/// JSON that was filtered, as much of it as there is room for: it stays JSON.
 pub(super) fn written(filtered: String, max_size: usize) -> Written {
-    if max_size < filtered.len() {
-        let content = if 4 <= max_size { "null".to_owned() } else { String::new() };
-        return Written { content, truncated: true, ..Written::default() };
+    if filtered.len() <= max_size {
+        return Written { content: filtered, ..Written::default() };
     }
-    Written { content: filtered, ..Written::default() }
+    let content = cut(&filtered, max_size).unwrap_or_default();
+    Written { content, truncated: true, ..Written::default() }
+}
+
+/// All elements and members that fit as they are, the brackets closed that are open behind them. None if there
+/// is no room for brackets.
+fn cut(json: &str, max_size: usize) -> Option<String> {
+    let mut n_open = 0_usize;
+    let mut end = None;
+    for (at, sign) in signs(json) {
+        // What is open has to be closed, too.
+        if max_size < at + n_open {
+            break;
+        }
+        match sign {
+            b'{' | b'[' => {
+                n_open += 1;
+                if n_open == 1 && at + 2 <= max_size {
+                    end = Some(at + 1);
+                }
+            }
+            b'}' | b']' => {
+                end = Some(at);
+                n_open = n_open.saturating_sub(1);
+            }
+            _ => end = Some(at),
+        }
+    }
+    let mut kept = json.get(..end?)?.trim_end().to_owned();
+    let mut open = Vec::new();
+    for (_, sign) in signs(&kept) {
+        match sign {
+            b'{' => open.push('}'),
+            b'[' => open.push(']'),
+            b'}' | b']' => {
+                open.pop();
+            }
+            _ => {}
+        }
+    }
+    kept.extend(open.into_iter().rev());
+    Some(kept)
+}
+
+/// Brackets and commas that are in no string, and where they stand.
+fn signs(json: &str) -> impl Iterator<Item = (usize, u8)> {
+    let mut next = 0;
+    std::iter::from_fn(move || {
+        loop {
+            let at = next;
+            match *json.as_bytes().get(at)? {
+                b'"' => next += literal_len(json.get(at..).unwrap_or_default()),
+                sign @ (b'{' | b'[' | b'}' | b']' | b',') => {
+                    next += 1;
+                    return Some((at, sign));
+                }
+                _ => next += 1,
+            }
+        }
+    })
 }
 
 /// The strings of JSON that was filtered, each a paragraph.

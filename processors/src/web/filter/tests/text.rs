@@ -157,6 +157,43 @@ fn a_feed_and_a_book_in_xml_are_read_by_their_elements() {
 }
 
 #[test]
+fn json_that_is_too_long_is_cut_between_elements() {
+    let body =
+        r#"{"a": ["one", "two, [x]"], "b": {"c": 1, "d": "\\\"}"}, "e": [], "f": "the end"}"#;
+    let whole: serde_json::Value = serde_json::from_str(body).unwrap();
+    let cut = |max_size: usize| {
+        let max_size = u32::try_from(max_size).unwrap();
+        let wanted = ContentFilter { max_size, ..ContentFilter::default() };
+        let cut = filtered(body.as_bytes(), "application/json", &wanted);
+        assert!(cut.content.len() <= max_size as usize, "{max_size}: {}", cut.content);
+        assert_eq!(
+            filtered(cut.content.as_bytes(), "application/json", &wanted).content,
+            cut.content
+        );
+        cut
+    };
+    let mut before = 0;
+    for max_size in 2..body.len() {
+        let cut = cut(max_size);
+        let value: serde_json::Value = serde_json::from_str(&cut.content).unwrap();
+        assert!(cut.truncated && before <= cut.content.len(), "{max_size}: {}", cut.content);
+        before = cut.content.len();
+        for (name, value) in value.as_object().unwrap() {
+            let is_part = match (value.as_array(), value.as_object()) {
+                (Some(kept), _) => whole[name].as_array().unwrap().starts_with(kept),
+                (_, Some(kept)) => kept.iter().all(|(key, value)| whole[name][key] == *value),
+                _ => whole[name] == *value,
+            };
+            assert!(is_part, "{max_size}: {}", cut.content);
+        }
+    }
+    assert_eq!(cut(1).content, "");
+    assert_eq!(cut(20).content, r#"{"a": ["one"]}"#);
+    assert_eq!(cut(body.len() - 1).content, body.replace(r#", "f": "the end""#, ""));
+    assert!(!cut(body.len()).truncated);
+}
+
+#[test]
 fn code_among_the_lines_of_a_paragraph_goes_and_the_rest_stays() {
     let words = "To read a keepsake and to print what is in it, you open it first, then you go through all of \
         it, line by line, and you close it when you are done:";
