@@ -19,7 +19,7 @@ pub(super) fn put(
     wanted: &ContentFilter,
     code: &str,
     block: bool,
-    language: impl Fn() -> Option<&'static str>,
+    language: impl FnOnce() -> Option<&'static str>,
 ) {
     if code.trim().is_empty() {
         // A word may end here all the same.
@@ -38,7 +38,7 @@ fn block(
     builder: &mut Builder<'_>,
     wanted: &ContentFilter,
     code: &str,
-    language: impl Fn() -> Option<&'static str>,
+    language: impl FnOnce() -> Option<&'static str>,
 ) {
     if !wanted.strip_code_blocks {
         builder.note(LeafKind::Code, code.trim_matches('\n'));

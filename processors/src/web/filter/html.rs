@@ -13,6 +13,7 @@ mod walk;
 
 use weir_events::web::content::ContentFilter;
 
+pub(super) use self::guard::Room;
 use super::{document::Document, judge::Caution, tally::Tally};
 
 /// How tags are read.
@@ -30,23 +31,24 @@ pub(super) fn read(
     wanted: &ContentFilter,
     tally: &mut Tally,
 ) -> Document {
-    read_as(text, syntax, Caution::Usual, wanted, tally)
+    read_as(text, syntax, Caution::Usual, wanted, &mut Room::of(text.len()), tally)
 }
 
-/// The same, with text that is judged otherwise.
+/// The same of text that is judged otherwise, or of a piece of a page: there is as much room as that has left.
 pub(super) fn read_as(
     text: &str,
     syntax: Syntax,
     caution: Caution,
     wanted: &ContentFilter,
+    room: &mut Room,
     tally: &mut Tally,
 ) -> Document {
     let unwrapped = (syntax == Syntax::Xhtml && text.contains("<![CDATA["))
         .then(|| text.replace("<![CDATA[", "").replace("]]>", ""));
     let text = unwrapped.as_deref().unwrap_or(text);
-    let mut tree = guard::parse(text, syntax, tally);
+    let mut tree = guard::parse(text, syntax, room, tally);
     if syntax == Syntax::Xhtml {
-        feeds::unescape(&mut tree, tally);
+        feeds::unescape(&mut tree, room, tally);
     }
     if ["<style", "<STYLE", "<Style"].iter().any(|tag| text.contains(tag)) {
         letters::set(&mut tree);

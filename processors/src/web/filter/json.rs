@@ -21,6 +21,7 @@ const MAX_NAME_BYTES: usize = 64;
 pub(super) fn filter(text: &str, wanted: &ContentFilter, tally: &mut Tally) -> String {
     let mut out = String::with_capacity(text.len());
     let mut lines = Lines::default();
+    let mut room = html::Room::of(text.len());
     let mut rest = text;
     while let Some(start) = rest.find('"') {
         let (before, literal) = rest.split_at(start);
@@ -37,16 +38,16 @@ pub(super) fn filter(text: &str, wanted: &ContentFilter, tally: &mut Tally) -> S
         }
         let is_line = wanted.strip_code_blocks && is_line(&string);
         if !is_line || !lines.go_on() {
-            lines.settle(&mut out, wanted, tally);
+            lines.settle(&mut out, wanted, &mut room, tally);
         }
         if is_line {
             lines.add(literal, string);
         } else {
             out.push_str(&std::mem::take(&mut lines.between));
-            write(&mut out, literal, &string, &value(&string, wanted, tally));
+            write(&mut out, literal, &string, &value(&string, wanted, &mut room, tally));
         }
     }
-    lines.settle(&mut out, wanted, tally);
+    lines.settle(&mut out, wanted, &mut room, tally);
     out.push_str(&lines.between);
     out.push_str(rest);
     out
@@ -117,7 +118,13 @@ impl Lines {
 
     /// Writes the lines: one placeholder for each run of code, and empty strings for the rest of it, so
     /// that the shape stays.
-    fn settle(&mut self, out: &mut String, wanted: &ContentFilter, tally: &mut Tally) {
+    fn settle(
+        &mut self,
+        out: &mut String,
+        wanted: &ContentFilter,
+        room: &mut html::Room,
+        tally: &mut Tally,
+    ) {
         let lines = std::mem::take(&mut self.strings);
         self.apart = None;
         let looks: Vec<Look> = lines.iter().map(|line| line.look).collect();
@@ -129,7 +136,8 @@ impl Lines {
             let n = code.iter().skip(at).take_while(|code| **code).count();
             if n < 2 {
                 out.push_str(&line.before);
-                write(out, &line.literal, &line.string, &value(&line.string, wanted, tally));
+                let kept = value(&line.string, wanted, room, tally);
+                write(out, &line.literal, &line.string, &kept);
                 at += 1;
                 continue;
             }
@@ -171,13 +179,13 @@ fn name(name: &str, wanted: &ContentFilter, tally: &mut Tally) -> String {
     name.to_owned()
 }
 
-fn value(string: &str, wanted: &ContentFilter, tally: &mut Tally) -> String {
+fn value(string: &str, wanted: &ContentFilter, room: &mut html::Room, tally: &mut Tally) -> String {
     if has_markup(string) {
-        let document = html::read(string, html::Syntax::Html, wanted, tally);
-        return lines(&document);
+        let syntax = html::Syntax::Html;
+        return lines(&html::read_as(string, syntax, Caution::Usual, wanted, room, tally));
     }
     if string.contains('\n') && kind::looks_like_markdown(string) {
-        return lines(&markdown::read(string, wanted, tally));
+        return lines(&markdown::read_within(string, wanted, room, tally));
     }
     if wanted.strip_code_blocks
         && let Some(code) = packed::code(string)

@@ -69,10 +69,10 @@ pub(super) fn named(word: &str) -> Option<&'static str> {
 pub(super) fn of_class(class: &str) -> Option<&'static str> {
     const PREFIXES: [&str; 6] =
         ["language-", "lang-", "highlight-source-", "highlight-text-", "highlight-", "src-"];
-    /// It is read anew for each block that stands below it.
-    const MAX_CLASS_BYTES: usize = 512;
-    let class = class.get(..class.floor_char_boundary(MAX_CLASS_BYTES)).unwrap_or_default();
-    let words = class.split([' ', '\t', '\n', ';', ':', ',']);
+    /// Each of them is compared with all names there are.
+    const MAX_WORDS: usize = 16;
+    let words = class.split([' ', '\t', '\n', ';', ':', ',']).filter(|word| !word.is_empty());
+    let words = words.take(MAX_WORDS);
     let prefixed = |word: &str| {
         let rest = PREFIXES.iter().find_map(|prefix| word.strip_prefix(prefix))?;
         named(rest)

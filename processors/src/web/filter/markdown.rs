@@ -21,6 +21,17 @@ const OPTIONS: Options = Options::ENABLE_TABLES.union(Options::ENABLE_STRIKETHRO
 
 /// Reads Markdown as `CommonMark` has it, with tables and strikethrough.
 pub(super) fn read(text: &str, wanted: &ContentFilter, tally: &mut Tally) -> Document {
+    // The HTML that it means is longer.
+    read_within(text, wanted, &mut html::Room::of(2 * text.len()), tally)
+}
+
+/// The same of a piece of a page: there is as much room as that has left.
+pub(super) fn read_within(
+    text: &str,
+    wanted: &ContentFilter,
+    room: &mut html::Room,
+    tally: &mut Tally,
+) -> Document {
     // Who ends lines otherwise ends them all the same.
     let ends =
         memchr(b'\r', text.as_bytes()).map(|_| text.replace("\r\n", "\n").replace('\r', "\n"));
@@ -31,10 +42,15 @@ pub(super) fn read(text: &str, wanted: &ContentFilter, tally: &mut Tally) -> Doc
     if memchr2(b'<', 0, text.as_bytes()).is_none() {
         return events::document(text.len(), Parser::new_ext(text, OPTIONS), wanted, tally);
     }
-    by_html(text, wanted, tally)
+    by_html(text, wanted, room, tally)
 }
 
-fn by_html(text: &str, wanted: &ContentFilter, tally: &mut Tally) -> Document {
+fn by_html(
+    text: &str,
+    wanted: &ContentFilter,
+    room: &mut html::Room,
+    tally: &mut Tally,
+) -> Document {
     let mut page = String::with_capacity(text.len() + text.len() / 2);
     let events = Parser::new_ext(text, OPTIONS).map(|event| match event {
         // Lines of the source stay lines, so that they can be judged.
@@ -42,7 +58,7 @@ fn by_html(text: &str, wanted: &ContentFilter, tally: &mut Tally) -> Document {
         event => event,
     });
     push_html(&mut page, events);
-    html::read_as(&page, html::Syntax::Html, Caution::Markdown, wanted, tally)
+    html::read_as(&page, html::Syntax::Html, Caution::Markdown, wanted, room, tally)
 }
 
 /// Whether a text may have a block in it that other markup marks off.
@@ -130,7 +146,8 @@ mod tests {
                 ..ContentFilter::default()
             };
             let (mut one, mut other) = (Tally::default(), Tally::default());
-            let long = by_html(&text, &wanted, &mut one);
+            let room = &mut html::Room::of(2 * text.len());
+            let long = by_html(&text, &wanted, room, &mut one);
             let short = events::document(text.len(), Parser::new_ext(&text, OPTIONS), &wanted, &mut other);
             prop_assert_eq!(format!("{short:?}"), format!("{long:?}"), "{:?}", text);
             prop_assert_eq!(other.report(false), one.report(false));

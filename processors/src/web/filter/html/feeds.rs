@@ -1,7 +1,8 @@
 //! HTML that is escaped as text, as feeds have it: read as the HTML that it is, once.
 
 use super::{
-    Syntax, attributes, guard,
+    Syntax, attributes,
+    guard::{self, Room},
     tree::{Data, Id, Tree},
 };
 use crate::web::filter::{json::has_markup, tally::Tally};
@@ -21,12 +22,12 @@ const HOLDERS: [&str; 10] = [
 ];
 
 /// Puts the tree of escaped HTML in the place of its text. What is escaped in that again is text.
-pub(super) fn unescape(tree: &mut Tree, tally: &mut Tally) {
+pub(super) fn unescape(tree: &mut Tree, room: &mut Room, tally: &mut Tally) {
     let holders: Vec<Id> = tree.ids().filter(|id| is_escaped(tree, *id)).collect();
     for id in holders {
         let Data::Text(text) = tree.data(id) else { continue };
         let text = text.clone();
-        tree.graft(id, guard::parse_at(tree.depth(id), &text, Syntax::Html, tally));
+        tree.graft(id, guard::parse_at(tree.depth(id), &text, Syntax::Html, room, tally));
     }
 }
 

@@ -23,23 +23,49 @@ use crate::web::filter::tally::Tally;
 
 /// Elements are not nested deeper than this; real pages do not come near.
 const MAX_DEPTH: u16 = 128;
-/// No tree has more nodes than this and one for every second byte.
+/// A page has no more nodes than this and one for every second byte.
 const MIN_NODES: usize = 20_000;
+/// Those that every tree has, whatever is in it.
+const N_OWN_NODES: usize = 4;
+/// Marks that were never closed are opened anew in what follows. Where one tag opens more of them than this,
+/// no others are set for the rest of the page: each end tag is looked for among all that are open.
+const MAX_REOPENED: usize = 64;
+
+/// How many nodes the trees of a page may still have, all of them together: feeds and JSON have a tree for
+/// each piece of HTML that is in them.
+#[derive(Debug)]
+pub(in crate::web::filter) struct Room {
+    n_nodes: usize,
+}
+
+impl Room {
+    /// That of a page of so many bytes.
+    pub(in crate::web::filter) const fn of(n_bytes: usize) -> Self {
+        Self { n_nodes: MIN_NODES + n_bytes / 2 }
+    }
+}
 
 /// Builds the tree of a page.
-pub(super) fn parse(text: &str, syntax: Syntax, tally: &mut Tally) -> Tree {
-    parse_fed(text, syntax, MAX_DEPTH, tally, leaps::feed)
+pub(super) fn parse(text: &str, syntax: Syntax, room: &mut Room, tally: &mut Tally) -> Tree {
+    parse_fed(text, syntax, MAX_DEPTH, room, tally, leaps::feed)
 }
 
 /// Builds the tree of what is to stand in another one, so deep.
-pub(super) fn parse_at(depth: u16, text: &str, syntax: Syntax, tally: &mut Tally) -> Tree {
-    parse_fed(text, syntax, MAX_DEPTH.saturating_sub(depth), tally, leaps::feed)
+pub(super) fn parse_at(
+    depth: u16,
+    text: &str,
+    syntax: Syntax,
+    room: &mut Room,
+    tally: &mut Tally,
+) -> Tree {
+    parse_fed(text, syntax, MAX_DEPTH.saturating_sub(depth), room, tally, leaps::feed)
 }
 
 fn parse_fed(
     text: &str,
     syntax: Syntax,
     max_depth: u16,
+    room: &mut Room,
     tally: &mut Tally,
     feed: fn(&Tokenizer<Guard>, &str) -> bool,
 ) -> Tree {
@@ -48,11 +74,12 @@ fn parse_fed(
         builder: TreeBuilder::new(Sink::new(text.len()), options),
         syntax,
         max_depth,
-        max_nodes: MIN_NODES + text.len() / 2,
+        max_nodes: room.n_nodes.saturating_add(N_OWN_NODES),
         skipped: RefCell::new(Vec::new()),
         dropping: RefCell::new(None),
         dropped: Cell::new(false),
         full: Cell::new(false),
+        crowded: Cell::new(false),
         n_tokens: Cell::new(0),
         raw: Cell::new(false),
         n_sources: Cell::new(0),
@@ -69,6 +96,8 @@ fn parse_fed(
     if guard.full.get() {
         tally.warn("too much markup: the end is left out");
     }
+    let n_nodes = guard.builder.sink.n_nodes().saturating_sub(N_OWN_NODES);
+    room.n_nodes = room.n_nodes.saturating_sub(n_nodes);
     guard.builder.sink.finish()
 }
 
@@ -83,6 +112,8 @@ struct Guard {
     dropping: RefCell<Option<(LocalName, usize)>>,
     dropped: Cell<bool>,
     full: Cell<bool>,
+    /// No more marks are set.
+    crowded: Cell<bool>,
     n_tokens: Cell<usize>,
     /// The element that is open is read as characters.
     raw: Cell<bool>,
@@ -138,7 +169,8 @@ impl Guard {
         if self.syntax == Syntax::Xhtml && tag.self_closing && !role.is_void() {
             return Fate::Leave;
         }
-        if self.builder.sink.depth() < self.max_depth || role.is_void() {
+        let is_crowding = self.crowded.get() && is_opened_again(&tag.name);
+        if self.builder.sink.depth() < self.max_depth && !is_crowding || role.is_void() {
             return Fate::Pass;
         }
         let is_plain = attributes::look(&tag.attrs).is_plain()
@@ -187,6 +219,28 @@ impl Guard {
     }
 }
 
+/// Whether an element that was not closed is opened anew in what follows: the standard calls it one of
+/// formatting.
+fn is_opened_again(name: &LocalName) -> bool {
+    matches!(
+        *name,
+        local_name!("a")
+            | local_name!("b")
+            | local_name!("big")
+            | local_name!("code")
+            | local_name!("em")
+            | local_name!("font")
+            | local_name!("i")
+            | local_name!("nobr")
+            | local_name!("s")
+            | local_name!("small")
+            | local_name!("strike")
+            | local_name!("strong")
+            | local_name!("tt")
+            | local_name!("u")
+    )
+}
+
 impl Counting for Guard {
     fn n_tokens(&self) -> usize {
         self.n_tokens.get()
@@ -212,11 +266,15 @@ impl TokenSink for Guard {
         if matches!(&token, Token::TagToken(tag) if tag.kind == TagKind::EndTag) {
             self.raw.set(false);
         }
+        let n_before = self.builder.sink.n_nodes();
         let state = match self.judge(&token) {
             Fate::Pass => self.builder.process_token(token, line),
             Fate::Leave => TokenSinkResult::Continue,
             Fate::Blank => self.builder.process_token(Token::CharacterTokens("\n".into()), line),
         };
+        if MAX_REOPENED < self.builder.sink.n_nodes() - n_before {
+            self.crowded.set(true);
+        }
         if matches!(state, TokenSinkResult::RawData(_) | TokenSinkResult::Plaintext) {
             self.raw.set(true);
         }

@@ -21,7 +21,7 @@ use super::{
 mod graft;
 
 /// A node's place in the vector.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Id(u32);
 
 /// A node, for the parser: it asks for the name of an element again and again.

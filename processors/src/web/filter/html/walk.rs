@@ -6,6 +6,7 @@ mod look;
 use html5ever::{Attribute, local_name};
 use weir_events::web::content::ContentFilter;
 
+use self::look::Languages;
 use super::{
     attributes::{self, Likeness, Looks},
     roles::Role,
@@ -51,6 +52,7 @@ fn walked(
         scratch: String::new(),
         blank: None,
         n_steps: 0,
+        languages: Languages::default(),
         n_ahead: n_bytes.saturating_mul(AHEAD),
     };
     let mut at = tree.first(ROOT);
@@ -75,6 +77,7 @@ struct Walker<'a> {
     /// An element under way in which there is no text: it is not looked for again.
     blank: Option<Id>,
     n_steps: usize,
+    languages: Languages,
     /// So many more steps may be taken to look ahead.
     n_ahead: usize,
 }

@@ -88,11 +88,16 @@ fn leading(text: &str, wanted: usize) -> (String, usize) {
     let mut end = line.len();
     for (at, c) in line.char_indices() {
         let here = at + c.len_utf8();
-        let rest = line.get(here..).unwrap_or_default();
-        let wide = matches!(c, '。' | '！' | '？');
-        let begins =
-            rest.trim_start().starts_with(|c: char| c.is_uppercase() || !c.is_alphabetic());
-        if wide || matches!(c, '.' | '!' | '?') && rest.starts_with(' ') && begins {
+        let ends = match c {
+            '。' | '！' | '？' => true,
+            '.' | '!' | '?' => {
+                let rest = line.get(here..).unwrap_or_default();
+                let begins = |c: char| c.is_uppercase() || !c.is_alphabetic();
+                rest.starts_with(' ') && rest.trim_start().starts_with(begins)
+            }
+            _ => false,
+        };
+        if ends {
             n += 1;
             if n == wanted {
                 end = here;

@@ -234,3 +234,40 @@ fn what_is_nested_too_deeply_stands_without_what_it_is_in() {
         "text/markdown",
     );
 }
+
+/// Each piece of HTML in a page once had as much room as a page of its own.
+#[test]
+fn pieces_of_html_in_a_page_have_room_for_one_page() {
+    let fonts = (0..60).fold("<p>".to_owned(), |all, n| all + &format!("<font size={n}>"));
+    let piece = format!("{fonts}</p>{}", "<p>x</p>".repeat(100));
+    let escaped = piece.replace('<', "&lt;");
+    let items = format!("<item><description>{escaped}</description></item>").repeat(100);
+    let feed = format!("<?xml version='1.0'?><rss><channel>{items}</channel></rss>");
+    let strings = |string: &str, n| serde_json::to_string(&[string].repeat(n)).unwrap();
+    let json = strings(&piece, 100);
+    let marks = fonts.replace("<p>", "# A [b](http://c.d)\n\n");
+    let markdown = strings(&format!("{marks}{}", "\n\nx".repeat(100)), 100);
+    for (page, declared) in
+        [(feed, "application/rss+xml"), (json, "application/json"), (markdown, "application/json")]
+    {
+        let filtered = raw(&page, declared);
+        let warnings = filtered.report.warnings;
+        assert!(warnings.iter().any(|it| it.starts_with("too much markup")), "{warnings:?}");
+        assert!(filtered.content.contains('x'));
+    }
+    let little = strings("a<br>b", 50_000);
+    let filtered = filtered(
+        little.as_bytes(),
+        "application/json",
+        &ContentFilter { max_size: 1_000_000, ..ContentFilter::default() },
+    );
+    assert_eq!(filtered.content.matches('b').count(), 50_000);
+}
+
+#[test]
+fn a_summary_of_blanks_is_made_at_once() {
+    // It takes hours where what follows is looked for from each of them.
+    let page = format!("<p>One two three four{}. x</p>", "\u{a0}".repeat(1_000_000));
+    let wanted = in_format(ContentFormat::Summary);
+    assert!(filtered(page.as_bytes(), "text/html; charset=utf-8", &wanted).content.len() <= 2048);
+}

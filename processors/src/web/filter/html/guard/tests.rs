@@ -143,7 +143,8 @@ fn by_tag(tokenizer: &Tokenizer<Guard>, text: &str) -> bool {
 fn is_the_same(page: &str) -> Result<(), TestCaseError> {
     for syntax in [Syntax::Html, Syntax::Xhtml] {
         let tree = |feed: fn(&Tokenizer<Guard>, &str) -> bool| {
-            told(&parse_fed(page, syntax, MAX_DEPTH, &mut Tally::default(), feed))
+            let room = &mut Room::of(page.len());
+            told(&parse_fed(page, syntax, MAX_DEPTH, room, &mut Tally::default(), feed))
         };
         let whole = tree(at_once);
         prop_assert_eq!(&whole, &tree(by_tag), "by tag, {:?}: {:?}", syntax, page);
@@ -170,15 +171,30 @@ proptest! {
 fn a_page_of_beginnings_ends() {
     for part in ["<a", "<a \"", "<!--x", "</", "<p title='>", "&am<", "<script><", "<a b='&x"] {
         let page = part.repeat((1 << 20) / part.len());
-        let tree = parse(&page, Syntax::Html, &mut Tally::default());
+        let room = &mut Room::of(page.len());
+        let tree = parse(&page, Syntax::Html, room, &mut Tally::default());
         assert!(tree.first(ROOT).is_some(), "{part}");
     }
     // A tokenizer that is fed all of them takes minutes.
     let attributes = (0..200_000).fold(String::new(), |all, n| all + &format!(" a{n}"));
     for page in [format!("<p{attributes}"), format!("<p{attributes}>x")] {
         let mut tally = Tally::default();
-        parse(&page, Syntax::Html, &mut tally);
+        parse(&page, Syntax::Html, &mut Room::of(page.len()), &mut tally);
         let warnings = tally.report(false).warnings;
         assert!(warnings.iter().any(|it| it.starts_with("too many attributes")), "{warnings:?}");
+    }
+}
+
+/// Each end tag is looked for among all elements that are open, and each mark that was not closed was
+/// opened anew in what came behind it.
+#[test]
+fn marks_that_are_never_closed_make_no_page_deep() {
+    for open in ["<b id=", "<a><font size="] {
+        let marks = (0..1400).fold(String::new(), |all, n| all + &format!("<p>{open}{n}></p>"));
+        let page = format!("{marks}<p>keepsake{}", "</x>".repeat(1000));
+        let tree = parse(&page, Syntax::Html, &mut Room::of(page.len()), &mut Tally::default());
+        let deepest = tree.ids().map(|id| tree.depth(id)).max();
+        assert!(deepest <= Some(3 * MAX_DEPTH), "{open}: {deepest:?}");
+        assert!(told(&tree).contains("keepsake"), "{open}");
     }
 }

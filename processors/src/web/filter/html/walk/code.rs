@@ -2,7 +2,7 @@
 
 use html5ever::Attribute;
 
-use super::{Entered, Walker, look::language};
+use super::{Entered, Walker};
 use crate::web::filter::{
     coded,
     html::{
@@ -33,8 +33,7 @@ impl Walker<'_> {
     /// A block or a span of code, by its element.
     pub(super) fn code(&mut self, id: Id, block: bool) {
         let code = self.text_of(id);
-        let tree = self.tree;
-        let language = || language(tree, id);
+        let language = || self.languages.of(self.tree, id, &mut self.n_steps);
         coded::put(&mut self.builder, self.wanted, &code, block, language);
     }
 

@@ -1,5 +1,7 @@
 //! Looks ahead into what an element holds.
 
+use std::collections::HashMap;
+
 use super::Walker;
 use crate::web::filter::{
     html::{
@@ -97,14 +99,28 @@ impl Walker<'_> {
     }
 }
 
-/// The language of a block: what it, what is around it, or what is in it says.
-pub(super) fn language(tree: &Tree, id: Id) -> Option<&'static str> {
-    let said = |id: Id| {
-        let Data::Element { attributes, .. } = tree.data(id) else { return None };
-        ["class", "data-lang", "data-language", "lang"]
-            .iter()
-            .find_map(|name| attributes::value(attributes, name).and_then(language::of_class))
-    };
-    let above = std::iter::successors(Some(id), |id| tree.parent(*id)).take(4);
-    said(id).or_else(|| tree.first(id).and_then(said)).or_else(|| above.skip(1).find_map(said))
+/// What elements say of the language of what is in them. Each is asked once: many blocks may stand below it.
+#[derive(Default)]
+pub(super) struct Languages {
+    said: HashMap<Id, Option<&'static str>>,
+}
+
+impl Languages {
+    /// The language of a block: what it, what is in it, or what is around it says.
+    pub(super) fn of(&mut self, tree: &Tree, id: Id, n_steps: &mut usize) -> Option<&'static str> {
+        const N_AROUND: usize = 3;
+        let above = std::iter::successors(tree.parent(id), |id| tree.parent(*id)).take(N_AROUND);
+        let mut asked = std::iter::once(id).chain(tree.first(id)).chain(above);
+        asked.find_map(|id| *self.said.entry(id).or_insert_with(|| said(tree, id, n_steps)))
+    }
+}
+
+/// What an element says of the language of what is in it.
+fn said(tree: &Tree, id: Id, n_steps: &mut usize) -> Option<&'static str> {
+    let Data::Element { attributes, .. } = tree.data(id) else { return None };
+    ["class", "data-lang", "data-language", "lang"].iter().find_map(|name| {
+        let value = attributes::value(attributes, name)?;
+        *n_steps += value.len();
+        language::of_class(value)
+    })
 }

@@ -44,12 +44,19 @@ const HOSTILE: &[(&str, Page)] = &[
     ("end tags of nothing", |n| format!("{}{}", "<div>".repeat(100), "</span></p>".repeat(n * 8))),
     ("tags that never end", |n| "<a b='".repeat(n * 8)),
     ("entities", |n| "&amp;lt;pre&amp;gt;&#96;&copy".repeat(n * 4)),
+    ("blocks below what says much of languages", |n| {
+        let words = "a ".repeat(250);
+        let open = format!(
+            "<div class='{words}' lang='{words}' data-lang='{words}' data-language='{words}'>"
+        );
+        within(&open, 3, &"<pre>x</pre>".repeat(n * 16), "</div>")
+    }),
     ("titles", |n| "<title>x</title>".repeat(n * 8)),
 ];
 
 fn steps(page: &str) -> usize {
     let tally = &mut Tally::default();
-    let tree = guard::parse(page, Syntax::Html, tally);
+    let tree = guard::parse(page, Syntax::Html, &mut guard::Room::of(page.len()), tally);
     walked(&tree, page.len(), Caution::Usual, &ContentFilter::default(), tally).1
 }
 
