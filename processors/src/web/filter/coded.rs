@@ -59,6 +59,28 @@ fn block(
 
 /// Code within a sentence.
 pub(super) fn span(builder: &mut Builder<'_>, wanted: &ContentFilter, code: &str) {
+    let words = if builder.is_naming() { described(wanted, code) } else { None };
+    instead(builder, wanted, code, words);
+}
+
+/// A signature of an API: it names what follows it, whatever it stands in.
+pub(super) fn signature(builder: &mut Builder<'_>, wanted: &ContentFilter, code: &str) {
+    instead(builder, wanted, code, described(wanted, code));
+}
+
+/// A signature in words, where that is wanted.
+fn described(wanted: &ContentFilter, code: &str) -> Option<String> {
+    let describes = wanted.transform_apis && wanted.strip_inline_code;
+    Some(code).filter(|_| describes).and_then(describe::signature)
+}
+
+/// Words in the place of code, or a placeholder.
+fn instead(
+    builder: &mut Builder<'_>,
+    wanted: &ContentFilter,
+    code: &str,
+    described: Option<String>,
+) {
     if !wanted.strip_inline_code {
         builder.code(code);
         return;
@@ -68,8 +90,7 @@ pub(super) fn span(builder: &mut Builder<'_>, wanted: &ContentFilter, code: &str
         builder.text(" ");
     }
     builder.tally.span(code);
-    let describes = wanted.transform_apis && builder.is_naming();
-    match Some(code).filter(|_| describes).and_then(describe::signature) {
+    match described {
         Some(words) => {
             builder.tally.transformed();
             builder.text(&words);

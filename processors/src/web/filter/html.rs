@@ -53,5 +53,5 @@ pub(super) fn read_as(
     if ["<style", "<STYLE", "<Style"].iter().any(|tag| text.contains(tag)) {
         letters::set(&mut tree);
     }
-    walk::walk(&tree, text.len(), caution, wanted, tally)
+    walk::walk(&tree, text.len(), (caution, syntax), wanted, tally)
 }

@@ -6,9 +6,18 @@ use html5ever::{Attribute, local_name};
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Looks {
     pub(super) hidden: bool,
-    /// Line numbers, copy buttons and the like, beside code.
-    pub(super) gutter: bool,
+    pub(super) gutter: Gutter,
     pub(super) code: Likeness,
+}
+
+/// Whether an element is one of line numbers, copy buttons and the like, beside code.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Gutter {
+    #[default]
+    None,
+    /// If there is nothing but numbers in it: columns of a page are called so, too.
+    OfNumbers,
+    Sure,
 }
 
 /// How much an element looks like code by its attributes.
@@ -16,6 +25,10 @@ pub(super) struct Looks {
 pub(super) enum Likeness {
     #[default]
     None,
+    /// A listing, if there are lines in it.
+    Listing,
+    /// A part of a signature, if there are signs of one in it, or the name of a class or a chapter.
+    Member,
     /// A signature of an API.
     Signature,
     /// A name that is also used around prose.
@@ -58,11 +71,7 @@ pub(super) fn look(attributes: &[Attribute]) -> Looks {
     for attribute in attributes {
         let value: &str = &attribute.value;
         match attribute.name.local {
-            local_name!("class") => {
-                for class in value.split_ascii_whitespace() {
-                    look_at_class(class, &mut looks);
-                }
-            }
+            local_name!("class") => look_at_classes(value, &mut looks),
             local_name!("style") => look_at_style(value, &mut looks),
             local_name!("hidden") => looks.hidden |= !value.eq_ignore_ascii_case("until-found"),
             local_name!("face") if is_monospace(value) => {
@@ -86,12 +95,12 @@ pub(super) fn value<'a>(attributes: &'a [Attribute], name: &str) -> Option<&'a s
 #[derive(Debug, Clone, Copy)]
 enum Said {
     Code(Likeness),
-    Gutter,
+    Gutter(Gutter),
     Hidden,
 }
 
 /// Classes in lower case, and what they say.
-const CLASSES: [(Said, &[&str]); 5] = [
+const CLASSES: [(Said, &[&str]); 8] = [
     (
         Said::Code(Likeness::Strong),
         &[
@@ -133,6 +142,9 @@ const CLASSES: [(Said, &[&str]); 5] = [
             "torchlight",
             "gist-data",
             "mw-highlight",
+            "mw-geshi",
+            "mw-code",
+            "classsynopsis",
             "example-wrap",
             "item-decl",
             "doctest",
@@ -180,10 +192,33 @@ const CLASSES: [(Said, &[&str]); 5] = [
     ),
     (
         Said::Code(Likeness::Signature),
-        &["sig", "code-header", "member-signature", "method-signature", "signature"],
+        &[
+            "sig",
+            "code-header",
+            "member-signature",
+            "method-signature",
+            "signature",
+            // PHP's manual.
+            "methodsynopsis",
+            "constructorsynopsis",
+            "destructorsynopsis",
+            "fieldsynopsis",
+            // Doxygen.
+            "memproto",
+            "memname",
+            "memtemplparams",
+            "memtemplitemleft",
+            "memtemplitemright",
+            // RDoc.
+            "method-callseq",
+            "method-heading",
+        ],
     ),
+    (Said::Code(Likeness::Member), &["memitemleft", "memitemright"]),
+    (Said::Code(Likeness::Listing), &["fragment"]),
+    (Said::Gutter(Gutter::OfNumbers), &["gutter"]),
     (
-        Said::Gutter,
+        Said::Gutter(Gutter::Sure),
         &[
             "linenos",
             "lineno",
@@ -191,7 +226,6 @@ const CLASSES: [(Said, &[&str]); 5] = [
             "line-number",
             "line-numbers-rows",
             "linenodiv",
-            "gutter",
             "rouge-gutter",
             "ace_gutter",
             "cm-gutters",
@@ -233,13 +267,31 @@ const fn letter(byte: u8) -> u8 {
     byte & 31
 }
 
-fn look_at_class(class: &str, looks: &mut Looks) {
-    match said(class) {
-        Some(Said::Code(likeness)) => looks.code = looks.code.max(likeness),
-        Some(Said::Gutter) => looks.gutter = true,
-        Some(Said::Hidden) => looks.hidden = true,
-        None => {}
+fn look_at_classes(classes: &str, looks: &mut Looks) {
+    let mut hidden = false;
+    for class in classes.split_ascii_whitespace() {
+        match said(class) {
+            Some(Said::Code(likeness)) => looks.code = looks.code.max(likeness),
+            Some(Said::Gutter(gutter)) => looks.gutter = looks.gutter.max(gutter),
+            Some(Said::Hidden) => hidden = true,
+            None => {}
+        }
     }
+    looks.hidden |= hidden && !is_shown_somewhere(classes);
+}
+
+/// Whether it is hidden on narrow screens only: `d-none d-md-block`.
+fn is_shown_somewhere(classes: &str) -> bool {
+    classes.split_ascii_whitespace().any(|class| {
+        let Some((size, how)) = class.strip_prefix("d-").and_then(|rest| rest.split_once('-'))
+        else {
+            return false;
+        };
+        matches!(size, "sm" | "md" | "lg" | "xl" | "xxl")
+            && ["block", "flex", "grid", "inline", "table"]
+                .iter()
+                .any(|shown| how.starts_with(shown))
+    })
 }
 
 /// What a class says, if it is known: most are not, and pages are full of them.

@@ -183,6 +183,65 @@ pub(super) fn role_of(name: &QualName) -> Role {
     role_of_html(&name.local)
 }
 
+/// Whether an element of HTML or of formulas without a role of its own may stand within a word.
+pub(super) fn is_within_words(name: &str) -> bool {
+    const NAMES: [&str; 52] = [
+        "span",
+        "small",
+        "big",
+        "u",
+        "mark",
+        "abbr",
+        "acronym",
+        "font",
+        "ins",
+        "q",
+        "time",
+        "var",
+        "bdi",
+        "bdo",
+        "ruby",
+        "rb",
+        "rt",
+        "rtc",
+        "label",
+        "button",
+        "output",
+        "data",
+        "nobr",
+        "meter",
+        "progress",
+        "blink",
+        "math",
+        "mi",
+        "mo",
+        "mn",
+        "ms",
+        "mtext",
+        "mrow",
+        "msup",
+        "msub",
+        "msubsup",
+        "mfrac",
+        "msqrt",
+        "mroot",
+        "mover",
+        "munder",
+        "munderover",
+        "mtable",
+        "mtr",
+        "mtd",
+        "mstyle",
+        "mspace",
+        "mpadded",
+        "mphantom",
+        "menclose",
+        "semantics",
+        "merror",
+    ];
+    NAMES.contains(&name)
+}
+
 /// What the name of an element says that nobody knows: that it holds code (`rh-code`, `x:code`,
 /// `my-code-block`), or that it may (`text-highlight`, `pre-header`, and `example`, which has prose in it as
 /// often).

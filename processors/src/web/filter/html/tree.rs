@@ -81,6 +81,10 @@ impl Tree {
         self.node(id.0).and_then(|node| some(node.next))
     }
 
+    pub(super) fn previous(&self, id: Id) -> Option<Id> {
+        self.node(id.0).and_then(|node| some(node.previous))
+    }
+
     pub(super) fn parent(&self, id: Id) -> Option<Id> {
         self.node(id.0).and_then(|node| some(node.parent))
     }

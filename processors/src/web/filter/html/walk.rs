@@ -8,8 +8,9 @@ use weir_events::web::content::ContentFilter;
 
 use self::look::Languages;
 use super::{
-    attributes::{self, Likeness, Looks},
-    roles::Role,
+    Syntax,
+    attributes::{self, Gutter, Likeness, Looks},
+    roles::{self, Role},
     tree::{Data, Id, ROOT, Tree},
 };
 use crate::web::filter::{
@@ -23,11 +24,11 @@ use crate::web::filter::{
 pub(super) fn walk(
     tree: &Tree,
     n_bytes: usize,
-    caution: Caution,
+    read_as: (Caution, Syntax),
     wanted: &ContentFilter,
     tally: &mut Tally,
 ) -> Document {
-    walked(tree, n_bytes, caution, wanted, tally).0
+    walked(tree, n_bytes, read_as, wanted, tally).0
 }
 
 /// The document, and in how many steps: nodes that were looked at, and bytes of text that were copied
@@ -35,7 +36,7 @@ pub(super) fn walk(
 fn walked(
     tree: &Tree,
     n_bytes: usize,
-    caution: Caution,
+    (caution, syntax): (Caution, Syntax),
     wanted: &ContentFilter,
     tally: &mut Tally,
 ) -> (Document, usize) {
@@ -46,13 +47,14 @@ fn walked(
     builder.caution = caution;
     let mut walker = Walker {
         tree,
+        syntax,
         wanted,
         builder,
         entered: Vec::new(),
         scratch: String::new(),
+        languages: Languages::default(),
         blank: None,
         n_steps: 0,
-        languages: Languages::default(),
         n_ahead: n_bytes.saturating_mul(AHEAD),
     };
     let mut at = tree.first(ROOT);
@@ -70,14 +72,15 @@ fn walked(
 
 struct Walker<'a> {
     tree: &'a Tree,
+    syntax: Syntax,
     wanted: &'a ContentFilter,
     builder: Builder<'a>,
     entered: Vec<Entered>,
     scratch: String,
+    languages: Languages,
     /// An element under way in which there is no text: it is not looked for again.
     blank: Option<Id>,
     n_steps: usize,
-    languages: Languages,
     /// So many more steps may be taken to look ahead.
     n_ahead: usize,
 }
@@ -132,7 +135,8 @@ impl Walker<'_> {
             Role::Image => self.image(attributes, looks),
             Role::Unseen => self.unseen(id),
             Role::Title => self.title(id),
-            _ if looks.hidden || looks.gutter => self.unseen(id),
+            _ if looks.hidden || looks.gutter == Gutter::Sure => self.unseen(id),
+            _ if looks.gutter == Gutter::OfNumbers && self.holds_numbers(id) => self.unseen(id),
             Role::Code => self.code(id, true),
             Role::Span => self.code(id, false),
             _ => return self.enter_element(id, attributes, role, looks),
@@ -150,9 +154,14 @@ impl Walker<'_> {
         let body = self.tree.parent(id).is_none_or(|parent| parent == ROOT)
             || matches!(self.tree.data(id), Data::Element { name: local_name!("body"), .. });
         let caution = self.builder.caution;
+        if self.syntax == Syntax::Xhtml && role == Role::Unmarked && self.is_glued(id) {
+            self.builder.text(" ");
+        }
         if !body && self.blank.is_none() {
-            match looks.code {
-                Likeness::None => {}
+            let likeness = self.likeness(id, role, looks.code);
+            match likeness {
+                // What is in it has decided.
+                Likeness::None | Likeness::Listing | Likeness::Member => {}
                 Likeness::Weak => self.builder.caution = Caution::Suspicious,
                 Likeness::Signature if !self.wanted.strip_inline_code => {}
                 Likeness::Signature => {
@@ -160,7 +169,7 @@ impl Walker<'_> {
                     return self.signature(id, attributes, role);
                 }
                 Likeness::Letters | Likeness::Strong => {
-                    if !self.reads_as_prose(id, looks.code) {
+                    if !self.reads_as_prose(id, likeness) {
                         return self.wrapper(id, role);
                     }
                     self.builder.caution = Caution::Suspicious;
@@ -170,6 +179,14 @@ impl Walker<'_> {
         let undo = self.open(attributes, role);
         self.entered.push(Entered { id, caution, undo });
         true
+    }
+
+    /// Whether nothing stands between an element that nobody knows and one before it: what is in them is no
+    /// word together.
+    fn is_glued(&self, id: Id) -> bool {
+        let is_element = |id: Id| matches!(self.tree.data(id), Data::Element { .. });
+        self.tree.previous(id).is_some_and(is_element)
+            && self.tree.element(id).is_some_and(|(name, _)| !roles::is_within_words(name))
     }
 
     fn open(&mut self, attributes: &[Attribute], role: Role) -> Undo {

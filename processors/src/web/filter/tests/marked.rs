@@ -32,6 +32,36 @@ fn elements_that_nobody_knows_are_code_by_their_names() {
     holds("book", book.as_bytes(), "application/xml");
 }
 
+/// As PHP's manual, Doxygen, Ruby's, Sphinx before its fourth version and old wikis have them.
+#[test]
+fn signatures_of_generators_of_documentation_are_code() {
+    let signatures = [
+        "<div class='methodsynopsis dc-description'><span class=methodname><strong>leak_me</strong></span>\
+         (<span>?callable $leak_me</span>, <span>array $array</span>): array</div>",
+        "<table><tr><td class=memItemLeft>const char *</td><td class=memItemRight><a>leak_me</a> (int x=0, \
+         const char *leak_me)</td></tr><tr><td class=memItemLeft>class</td><td class=memItemRight><a>keepsake\
+         </a></td></tr></table>",
+        "<div class=memproto><table class=memname><tr><td class=memname>void leak_me</td><td>(</td>\
+         <td>int</td><td>leak_me</td><td>)</td></tr></table></div>",
+        "<table><tr><td class=memTemplParams>template&lt;leak_me T&gt;</td></tr></table>",
+        "<div class=fragment><div class=line>leak_me a</div><div class=line>b leak_me</div></div>",
+        "<div class=fragment><p>keepsake of a fragment</p></div>",
+        "<div class=method-heading><span class=method-name>leak_me</span><span class=method-args>(a, b)</span></div>",
+        "<div><span class=method-callseq>leak_me.b { |x| block }</span></div>",
+        "<dl><dt id=x><code class=descname>get</code><span class=sig-paren>(</span><em>leak_me</em>\
+         <span class=sig-paren>)</span></dt><dd>keepsake</dd><dt>keepsake</dt></dl>",
+        "<div class='mw-geshi'>leak_me a</div>",
+    ];
+    for signature in signatures {
+        let page = format!("<p>keepsake</p>{signature}<p>keepsake");
+        holds(signature, page.as_bytes(), "text/html; charset=utf-8");
+    }
+    let wanted = ContentFilter { transform_apis: true, ..ContentFilter::default() };
+    let page = signatures[0].replace("leak_me", "keep");
+    let content = filtered(page.as_bytes(), "text/html", &wanted).content;
+    assert!(content.contains("Function keep, which takes keep (optional) and array"), "{content}");
+}
+
 #[test]
 fn classes_that_the_page_sets_in_the_letters_of_code_are_code() {
     all_hold(

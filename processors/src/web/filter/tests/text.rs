@@ -157,6 +157,16 @@ fn a_feed_and_a_book_in_xml_are_read_by_their_elements() {
 }
 
 #[test]
+fn what_stands_in_elements_that_nobody_knows_is_no_word_together() {
+    let people =
+        "<?xml version='1.0'?><p1><name>Ann</name><city>Rome</city></p1><p1><name>Bob</name></p1>";
+    let content = raw(people, "application/xml").content;
+    assert!(content.contains("Ann Rome Bob"), "{content}");
+    let page = "<?xml version='1.0'?><html><p>un<span>be</span><span>liev</span>able</p></html>";
+    assert!(raw(page, "application/xhtml+xml").content.contains("unbelievable"));
+}
+
+#[test]
 fn json_that_is_too_long_is_cut_between_elements() {
     let body =
         r#"{"a": ["one", "two, [x]"], "b": {"c": 1, "d": "\\\"}"}, "e": [], "f": "the end"}"#;

@@ -66,7 +66,7 @@ impl Walker<'_> {
             self.blank = Some(id);
             return true;
         }
-        coded::span(&mut self.builder, self.wanted, code.trim());
+        coded::signature(&mut self.builder, self.wanted, code.trim());
         self.leave();
         false
     }

@@ -44,6 +44,12 @@ const HOSTILE: &[(&str, Page)] = &[
     ("end tags of nothing", |n| format!("{}{}", "<div>".repeat(100), "</span></p>".repeat(n * 8))),
     ("tags that never end", |n| "<a b='".repeat(n * 8)),
     ("entities", |n| "&amp;lt;pre&amp;gt;&#96;&copy".repeat(n * 4)),
+    ("gutters in each other", |n| {
+        within("<div class=gutter>", 100, &format!("{}x", "1 ".repeat(n * 16)), "</div>")
+    }),
+    ("members in each other", |n| {
+        within("<div class=memItemRight>", 100, &PROSE.repeat(n), "</div>")
+    }),
     ("blocks below what says much of languages", |n| {
         let words = "a ".repeat(250);
         let open = format!(
@@ -57,7 +63,8 @@ const HOSTILE: &[(&str, Page)] = &[
 fn steps(page: &str) -> usize {
     let tally = &mut Tally::default();
     let tree = guard::parse(page, Syntax::Html, &mut guard::Room::of(page.len()), tally);
-    walked(&tree, page.len(), Caution::Usual, &ContentFilter::default(), tally).1
+    let read_as = (Caution::Usual, Syntax::Html);
+    walked(&tree, page.len(), read_as, &ContentFilter::default(), tally).1
 }
 
 #[test]
