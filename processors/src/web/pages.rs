@@ -271,12 +271,12 @@ impl Pages {
         }
     }
 
-    /// A rendering was stored by this process, just now: it is shown from here on. What the tail has
-    /// said of it counts for more, for that is as new, or newer.
-    pub fn remember(&self, stored: &WebCacheStored, content: Bytes) {
+    /// A rendering was stored by this process, just now, at a position: it is shown from here on, unless
+    /// the tail has said something of it since.
+    pub fn remember(&self, stored: &WebCacheStored, position: Position, content: Bytes) {
         let mut memory = self.memory();
         let page = Some(Arc::new(of_event(stored)));
-        memory.learn(&Identity::from(stored), Position::START, page);
+        memory.learn(&Identity::from(stored), position, page);
         memory.keep(stored.content, content);
     }
 

@@ -5,9 +5,12 @@ use std::sync::Arc;
 use bytes::Bytes;
 use tokio::time::Instant;
 use weir_aggregates::web::gateway::{Answer, BackOff, Command, Failure, Given};
-use weir_events::web::{
-    Asked, Event, WebCacheStored, WebRedirect, WebRequestCompleted, WebRequestSubmitted,
-    request::PortalError,
+use weir_events::{
+    position::Position,
+    web::{
+        Asked, Event, WebCacheStored, WebRedirect, WebRequestCompleted, WebRequestSubmitted,
+        request::PortalError,
+    },
 };
 use weir_projections::web::request_log::Unsettled;
 
@@ -119,7 +122,7 @@ impl Portal {
         };
         let cost = answer.cost(submitted);
         let command = Command::Complete(Box::new(answer), self.parts().settings.tax);
-        let done = self.end(submission, &command, cost.spark, None).await?;
+        let (done, _) = self.end(submission, &command, cost.spark, None).await?;
         done.map(|done| (Arc::new(done), cached.body.clone())).ok_or_else(settled_otherwise)
     }
 
@@ -186,8 +189,8 @@ impl Portal {
         match (&stored, &done) {
             // Whoever stores it is not always the one it was fetched for, and others may want it in
             // another way.
-            (Some(stored), Ok(_)) => {
-                pages.remember(stored, bytes.clone());
+            (Some(stored), Ok((_, position))) => {
+                pages.remember(stored, *position, bytes.clone());
                 made.mark_stored();
                 if page.renderings.are_stored() {
                     self.let_go(submission, &page);
@@ -197,7 +200,8 @@ impl Portal {
             (None, _) if is_for_now => self.let_go(submission, &page),
             (None, _) => {}
         }
-        done?.map(|done| (Arc::new(done), bytes)).ok_or_else(settled_otherwise)
+        let (done, _) = done?;
+        done.map(|done| (Arc::new(done), bytes)).ok_or_else(settled_otherwise)
     }
 
     async fn failed(&self, submission: &Submission, failure: Failure) -> Ended {
@@ -207,14 +211,15 @@ impl Portal {
         Err(error)
     }
 
-    /// Puts the end of a request on record; answers what it says, where it was answered.
+    /// Puts the end of a request on record; answers what it says, where it was answered, and where it
+    /// stands.
     async fn end(
         &self,
         submission: &Submission,
         command: &Command,
         spark: u64,
         stored: Option<&WebCacheStored>,
-    ) -> Result<Option<WebRequestCompleted>, PortalError> {
+    ) -> Result<(Option<WebRequestCompleted>, Position), PortalError> {
         let Asked { request, agent, cycle, .. } = submission.asked;
         let settlement = Settlement {
             of: Unsettled { agent, request, cycle },
@@ -226,11 +231,13 @@ impl Portal {
             caller: &submission.caller,
         };
         // Or it was given up meanwhile, and settled as that.
-        let events = settled(self.settle(settlement).await?)?.ok_or_else(settled_otherwise)?;
-        Ok(events.into_iter().find_map(|event| match event {
+        let said = settled(self.settle(settlement).await?)?;
+        let (events, position) = said.ok_or_else(settled_otherwise)?;
+        let done = events.into_iter().find_map(|event| match event {
             Event::WebRequestCompleted(done) => Some(done),
             _ => None,
-        }))
+        });
+        Ok((done, position))
     }
 }
 
