@@ -148,8 +148,12 @@ impl Portal {
         found.filter(|it| self.may_show(&asked.agent, filter, it)).map(Brought::Cached)
     }
 
-    /// The page that a request wanted is in the cache by now, as all want it, or will never be.
+    /// The page that a request wanted is in the cache by now, as all want it, or will never be; unless
+    /// somebody is about to store it still, who lets it go then.
     pub(super) fn let_go(&self, submission: &Submission, page: &Arc<Page>) {
+        if page.renderings.are_being_stored() {
+            return;
+        }
         if let Some(wanted) = &submission.wanted {
             self.inner.at_hand.forget(wanted, page);
         }
