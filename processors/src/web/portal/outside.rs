@@ -31,6 +31,7 @@ use crate::{
         snapshot::{Ended, Frame, Snapshot, SnapshotAsk},
     },
     web::{
+        filter,
         pages::{self, Answered, CycleTime},
         rules::{Rules, Verdict},
     },
@@ -51,6 +52,7 @@ pub(super) struct Page {
     /// What the redirects said, in order.
     on_the_way: Vec<(StatusCode, HeaderMap)>,
     sets_cookie: bool,
+    /// Whether it is more than what is read of it.
     pub(super) truncated: bool,
     /// Whether it broke off on its way.
     pub(super) broken: bool,
@@ -213,11 +215,28 @@ impl Portal {
         };
         match egress.fetch(ask, &judge).await {
             Ok(read) => {
-                let page = page(read, self.parts().door.now());
+                let page = self.whole_or_not(page(read, self.parts().door.now())).await;
                 Ok(Page { redirects: judge.redirects(None), ..page })
             }
             Err(fault) => Err(Self::trouble(fault, judge)),
         }
+    }
+
+    /// Says of a page, too, whether decoding makes it longer than what is read of one: then it is cut, and
+    /// nobody else's (ruling A6).
+    async fn whole_or_not(&self, page: Page) -> Page {
+        if page.truncated {
+            return page;
+        }
+        let (body, declared) = (page.body.clone(), page.content_type.clone());
+        let caps = self.parts().settings.caps;
+        // It is decoded for that, where it is long.
+        let overflows = tokio::task::spawn_blocking(move || {
+            filter::overflows(&body, declared.as_deref(), caps)
+        });
+        // What nobody knows to be whole is not shown as that.
+        let truncated = overflows.await.unwrap_or(true);
+        Page { truncated, ..page }
     }
 
     fn trouble(fault: EgressFault, judge: Judge) -> Trouble {

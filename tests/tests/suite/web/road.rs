@@ -258,6 +258,47 @@ async fn a_page_that_is_too_long_says_so_in_every_format() {
     road.weir.stop().await;
 }
 
+/// Decoding once made a page longer than what is read, and its beginning was everybody's.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_page_that_decoding_makes_too_long_is_shown_to_nobody_else() {
+    let road = Road::start(", max_page: 64KiB").await;
+    let (ann, bob) = (road.agent("ann").await, road.agent("bob").await);
+    // 57 kB of windows-1251 are 90 kB of UTF-8.
+    let words = b"<p>\xcf\xeb\xee\xf2\xe8\xed\xe0 \xed\xe0 \xf0\xe5\xea\xe5.</p>".repeat(2_500);
+    let headers = vec![("content-type", "text/html; charset=windows-1251".to_owned())];
+    let page = Page { body: words.into(), headers, ..Page::html("") };
+    road.outside.put("/river", page.with("cache-control", "max-age=1000"));
+    let (url, now) = (road.at("/river"), road.tick(1).await);
+    let ask = async |agent: &Agent, seed: &str| {
+        let mut asks = agent.asks(seed, &url, now);
+        asks.filter.max_size = 1_000_000;
+        agent.send(asks).await.expect(200).json()
+    };
+    let first = ask(&ann, "first").await;
+    let warnings = first["filtered"]["warnings"].as_array().expect("warnings");
+    assert!(warnings.contains(&json!("only the first 65536 bytes were read")), "{warnings:?}");
+    assert!(warnings.contains(&json!("truncated")), "{warnings:?}");
+    assert!(first["content"].as_str().expect("text").contains("Плотина"), "{first}");
+    assert_eq!(ask(&bob, "his").await["cached"], false);
+    assert_eq!(road.outside.asked("/river"), 2);
+    for agent in [&ann, &bob] {
+        assert_eq!(ask(agent, "again").await["cached"], true, "each has his own");
+    }
+    // Nor is it shown to who waits for the same at the same time.
+    road.outside.put("/both", road.outside.page("/river"));
+    let (gate, both) = (road.outside.hold(), road.at("/both"));
+    let release = async {
+        road.admitted(4).await;
+        gate.add_permits(10);
+    };
+    let (anns, bobs, ()) =
+        tokio::join!(ann.get("both", &both, now), bob.get("both", &both, now), release);
+    for answer in [anns, bobs] {
+        assert_eq!(answer.expect(200).json()["cached"], false);
+    }
+    road.weir.stop().await;
+}
+
 /// What was fetched once is rendered once, stored once, and a hit for all who waited; also a failure.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn who_waits_for_the_same_shares_an_answer_of_any_status() {
