@@ -162,6 +162,11 @@ impl Egress {
         self.0.places.seat(agent).map_err(|_| Why::Busy)
     }
 
+    /// A seat for a request that was let in without one, as soon as too many do not wait any more.
+    pub async fn seat_when_free(&self, agent: Agent) -> Seat {
+        self.0.places.seat_when_free(agent).await
+    }
+
     /// Whether a host has not asked to be left alone.
     pub fn welcome(&self, host: &str) -> Result<(), Why> {
         self.0.back_off.check(host).map_err(|until| Why::BackingOff { host: host.into(), until })

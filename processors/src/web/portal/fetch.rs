@@ -17,7 +17,11 @@ use super::{
     gateway::internal,
     outside::{Page, Trouble},
 };
-use crate::{flights::GivenUp, outbound::web::ask::Terms, web::pages::Cached};
+use crate::{
+    flights::GivenUp,
+    outbound::web::{ask::Terms, places::Seat},
+    web::pages::Cached,
+};
 
 /// What a fetch is known by: whoever wants the same at the same time waits for it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -57,27 +61,82 @@ pub(super) enum Brought {
 
 impl Portal {
     /// The page that is asked for, before the time of the request is up.
-    pub(super) async fn fetched(&self, submission: &Submission, terms: Terms) -> Fetched {
+    pub(super) async fn fetched(
+        &self,
+        submission: &Submission,
+        seat: Option<Arc<Seat>>,
+        until: Instant,
+    ) -> Fetched {
         let Asked { agent, request, .. } = submission.asked;
-        let until = terms.until;
-        let Some(wanted) = submission.wanted.clone() else {
-            return self.clone().fetch(submission.clone(), terms).await;
+        let fetched = match &submission.wanted {
+            Some(wanted) => match self.shared(submission, wanted, seat, until).await {
+                // What was meant for another one's eyes only is asked for again, in the time
+                // that is left.
+                Ok(fetched) if !fetched.is_for(submission) => {
+                    self.alone(submission, None, until).await
+                }
+                fetched => fetched,
+            },
+            None => self.alone(submission, seat, until).await,
         };
+        fetched.unwrap_or_else(|trouble| Fetched {
+            by: (agent, request),
+            outcome: Err(Arc::new(trouble)),
+        })
+    }
+
+    /// The page that is asked for, for all who want it at the same time. Who waits for another one needs
+    /// no seat; who has it fetched has one first, so that nobody waits for another one's.
+    async fn shared(
+        &self,
+        submission: &Submission,
+        wanted: &Wanted,
+        seat: Option<Arc<Seat>>,
+        until: Instant,
+    ) -> Result<Fetched, Trouble> {
+        if seat.is_none() {
+            let under_way = timeout_at(until, self.inner.fetches.under_way(wanted)).await;
+            let under_way = under_way.map_err(|_| Trouble::nothing_left(self.timeout()))?;
+            if let Some(landed) = under_way {
+                return landed.map_err(|given_up| lost(given_up, false));
+            }
+        }
+        let terms = self.terms(submission, seat, until).await?;
         let (portal, mine, started) = (self.clone(), submission.clone(), AtomicBool::new(false));
         let joined = self.inner.fetches.join(wanted.clone(), || {
             started.store(true, Ordering::Relaxed);
-            portal.fetch_once(wanted, mine, terms)
+            portal.fetch_once(wanted.clone(), mine, terms)
         });
-        let joined = self.joined(joined, until, &started).await;
-        let fetched = joined.unwrap_or_else(|trouble| Fetched {
-            by: (agent, request),
-            outcome: Err(Arc::new(trouble)),
-        });
-        if fetched.is_for(submission) {
-            return fetched;
-        }
-        // What was meant for another one's eyes only is asked for again, in the time that is left.
-        self.clone().fetch(submission.clone(), Terms { seat: None, until }).await
+        self.joined(joined, until, &started).await
+    }
+
+    /// The page that is asked for, for nobody else.
+    async fn alone(
+        &self,
+        submission: &Submission,
+        seat: Option<Arc<Seat>>,
+        until: Instant,
+    ) -> Result<Fetched, Trouble> {
+        let terms = self.terms(submission, seat, until).await?;
+        Ok(self.clone().fetch(submission.clone(), terms).await)
+    }
+
+    /// What is agreed before anything leaves. Who was let in without a seat waits for one, for as long as
+    /// there is time (ruling A23).
+    async fn terms(
+        &self,
+        submission: &Submission,
+        seat: Option<Arc<Seat>>,
+        until: Instant,
+    ) -> Result<Terms, Trouble> {
+        let seat = if let Some(seat) = seat {
+            seat
+        } else {
+            let agent = *submission.asked.agent.as_bytes();
+            let seat = timeout_at(until, self.parts().egress.seat_when_free(agent)).await;
+            Arc::new(seat.map_err(|_| Trouble::nothing_left(self.timeout()))?)
+        };
+        Ok(Terms { seat: Some(seat), until: Some(until) })
     }
 
     /// Waits for a fetch, for as long as there is time. Who has started it waits for its end, which is
@@ -85,26 +144,17 @@ impl Portal {
     async fn joined(
         &self,
         fetch: impl Future<Output = Result<Fetched, GivenUp>>,
-        until: Option<Instant>,
+        until: Instant,
         started: &AtomicBool,
     ) -> Result<Fetched, Trouble> {
         let mut fetch = std::pin::pin!(fetch);
         let started = || started.load(Ordering::Relaxed);
-        let landed = match until {
-            Some(until) => match timeout_at(until, &mut fetch).await {
-                Ok(landed) => landed,
-                Err(_) if started() => fetch.await,
-                Err(_) => return Err(Trouble::nothing_left(self.timeout())),
-            },
-            None => fetch.await,
+        let landed = match timeout_at(until, &mut fetch).await {
+            Ok(landed) => landed,
+            Err(_) if started() => fetch.await,
+            Err(_) => return Err(Trouble::nothing_left(self.timeout())),
         };
-        // Nobody knows how far a fetch came that was dropped, or broke down.
-        landed.map_err(|given_up| Trouble {
-            error: internal(given_up),
-            left: started(),
-            hosts: Vec::new(),
-            redirects: Vec::new(),
-        })
+        landed.map_err(|given_up| lost(given_up, started()))
     }
 
     /// Fetches it, unless one who did is still about to store it.
@@ -164,4 +214,9 @@ impl Portal {
         let outcome = self.outside(&submission, terms).await.map(Arc::new).map_err(Arc::new);
         Fetched { by: (agent, request), outcome }
     }
+}
+
+/// Nobody knows how far a fetch came that was dropped, or broke down.
+fn lost(given_up: GivenUp, left: bool) -> Trouble {
+    Trouble { left, ..Trouble::nothing_left(internal(given_up)) }
 }

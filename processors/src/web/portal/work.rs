@@ -24,7 +24,7 @@ use super::{
     settle::{Settlement, settled},
 };
 use crate::{
-    outbound::web::{ask::Terms, places::Seat},
+    outbound::web::places::Seat,
     web::pages::{Cached, CycleTime},
 };
 
@@ -61,7 +61,7 @@ impl Portal {
                 drop(seat);
                 fetched
             }
-            None => self.fetched(&submission, Terms { seat, until: Some(until) }).await,
+            None => self.fetched(&submission, seat, until).await,
         };
         let Asked { agent, request, .. } = submission.asked;
         let mine = fetched.by == (agent, request);

@@ -299,6 +299,45 @@ async fn a_page_that_decoding_makes_too_long_is_shown_to_nobody_else() {
     road.weir.stop().await;
 }
 
+/// Who waited for another one's page, which was not for him, was once sent away where his queue was full.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_was_let_in_without_a_seat_waits_for_one() {
+    let road = Road::start(", at_once: 2, timeout: 1m").await;
+    let (ann, bob) = (road.agent("ann").await, road.agent("bob").await);
+    let session = Page::html("<p>You are signed in.</p>").with("set-cookie", "sid=1");
+    road.outside.put("/session", session);
+    let now = road.tick(1).await;
+    let (gate, url) = (road.outside.hold(), road.at("/session"));
+    let urls: Vec<String> = (0..40).map(|n| road.at(&format!("/{n}"))).collect();
+    let anns = async {
+        road.asked("/session", 1).await;
+        // Hers needs no seat: it waits for bob's. Then all her seats are taken.
+        let waits = async { ann.get("session", &url, now).await };
+        let others = async {
+            road.admitted(2).await;
+            futures_util::future::join_all(urls.iter().map(|url| ann.get(url, url, now))).await
+        };
+        tokio::join!(waits, others)
+    };
+    let bobs = async {
+        let answer = bob.get("session", &url, now).await;
+        // She has been sent away by now, or waits for a seat.
+        gate.add_permits(1_000);
+        answer
+    };
+    let release = async {
+        // Two at once, and 32 who wait.
+        road.admitted(2 + 34).await;
+        gate.add_permits(1);
+    };
+    let ((hers, others), his, ()) = tokio::join!(anns, bobs, release);
+    his.has(200);
+    assert_eq!(hers.expect(200).json()["cached"], false);
+    let sent_away = others.iter().filter(|it| code(it) == refused(429, "portal_rate")).count();
+    assert_eq!((sent_away, road.outside.asked("/session")), (40 - 34, 2));
+    road.weir.stop().await;
+}
+
 /// What was fetched once is rendered once, stored once, and a hit for all who waited; also a failure.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn who_waits_for_the_same_shares_an_answer_of_any_status() {
