@@ -112,8 +112,8 @@ struct Journey {
     redirects: Vec<(StatusCode, HeaderMap)>,
     /// Whether one of them set a cookie.
     sets_cookie: bool,
-    /// Whether anybody outside was asked anything.
-    asked: bool,
+    /// When somebody outside was first asked anything.
+    asked: Option<Instant>,
 }
 
 /// An open connection, and the place it takes.
@@ -261,7 +261,7 @@ impl Egress {
         let place = parts.places.take(&seat, host).await.map_err(|_| Why::Busy)?;
         // Whoever was before us may have been told to stay away.
         self.welcome(host)?;
-        journey.asked = true;
+        journey.asked.get_or_insert_with(Instant::now);
         let judged = resolve(url, hop, &*parts.resolver, &parts.settings.allow_private).await?;
         if !journey.contacted.iter().any(|one| **one == *host) {
             journey.contacted.push(host.into());
@@ -273,7 +273,8 @@ impl Egress {
 
 impl Journey {
     fn ended(self, why: Why) -> EgressFault {
-        EgressFault { why, hops: self.hops, contacted: self.contacted, asked: self.asked }
+        let Self { hops, contacted, asked, .. } = self;
+        EgressFault { why, hops, contacted, asked: asked.is_some() }
     }
 }
 
@@ -331,6 +332,7 @@ async fn page(
         truncated: raw.cut || decoded.cut,
         // What was read of it only so far ends within its encoding, too.
         broken: raw.broken || decoded.broken && !raw.cut,
+        took: journey.asked.map_or(Duration::ZERO, |asked| asked.elapsed()),
         place: Some(Arc::new(place)),
     })
 }

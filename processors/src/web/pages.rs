@@ -41,8 +41,9 @@ use weir_projections::{
 
 use self::memory::Memory;
 pub use self::{
+    freshness::Came,
     key::{FILTER_VERSION, key, variant},
-    plan::{Answered, CycleTime, is_shareable, plan},
+    plan::{Answered, CycleTime, is_reusable, is_shareable, plan},
 };
 use super::{
     content::{ContentFault, Contents},

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use tokio::time::Instant;
 use weir_aggregates::{
     mint::{self, Account},
     web::gateway::{Admission, BackOff, Command, Gateway, Given, MAX_BACK_OFF, Refusal},
@@ -48,6 +49,8 @@ pub(super) struct Submission {
     pub(super) approved: bool,
     /// What it waits for with others, where it does.
     pub(super) wanted: Option<Wanted>,
+    /// When it came.
+    pub(super) came: Instant,
     pub(super) caller: Caller,
 }
 

@@ -43,7 +43,11 @@ impl Fetched {
     fn is_for(&self, submission: &Submission) -> bool {
         let Asked { agent, request, method, .. } = submission.asked;
         let everybodys = match &self.outcome {
-            Ok(page) => page.is_shareable(method, submission.interaction),
+            // Who asked before it came had it asked for, too.
+            Ok(page) if submission.came <= page.came => {
+                page.is_shareable(method, submission.interaction)
+            }
+            Ok(page) => page.is_reusable(method, submission.interaction),
             Err(_) => true,
         };
         self.by == (agent, request) || everybodys
@@ -70,7 +74,7 @@ impl Portal {
         let Asked { agent, request, .. } = submission.asked;
         let fetched = match &submission.wanted {
             Some(wanted) => match self.shared(submission, wanted, seat, until).await {
-                // What was meant for another one's eyes only is asked for again, in the time
+                // What was meant for another one's eyes only, or is over, is asked for again, in the time
                 // that is left.
                 Ok(fetched) if !fetched.is_for(submission) => {
                     self.alone(submission, None, until).await
@@ -159,7 +163,7 @@ impl Portal {
 
     /// Fetches it, unless one who did is still about to store it.
     async fn fetch_once(self, wanted: Wanted, submission: Submission, terms: Terms) -> Fetched {
-        if let Some(fetched) = self.at_hand(&wanted) {
+        if let Some(fetched) = self.at_hand(&wanted, &submission) {
             return fetched;
         }
         let inner = Arc::clone(&self.inner);
@@ -170,13 +174,13 @@ impl Portal {
         fetched
     }
 
-    /// A page that is still worked with. What a redirect led to may be blocked by now: then who asks
-    /// anew is refused on the way.
-    fn at_hand(&self, wanted: &Wanted) -> Option<Fetched> {
+    /// A page that is still worked with, where a request may be given it. What a redirect led to may be
+    /// blocked by now: then who asks anew is refused on the way.
+    fn at_hand(&self, wanted: &Wanted, submission: &Submission) -> Option<Fetched> {
         let rules = &self.parts().rules;
         let at_hand = self.inner.at_hand.of(wanted, self.parts().settings.timeout);
         let (by, page) = at_hand.filter(|(_, page)| rules.all_allowed(&page.redirected))?;
-        Some(Fetched { by, outcome: Ok(page) })
+        Some(Fetched { by, outcome: Ok(page) }).filter(|fetched| fetched.is_for(submission))
     }
 
     /// What another request may have brought while this one was judged. What is in neither place is
@@ -187,7 +191,7 @@ impl Portal {
         // In the order of a page's life: under way, at hand before it has landed, and in the cache before
         // it is let go. Who finds it at hand holds it, for it may be gone from there a moment later.
         let is_under_way = self.inner.fetches.is_under_way(wanted);
-        if let Some(fetched) = self.at_hand(wanted).filter(|fetched| fetched.is_for(submission)) {
+        if let Some(fetched) = self.at_hand(wanted, submission) {
             return Some(Brought::AtHand(fetched));
         }
         if is_under_way {

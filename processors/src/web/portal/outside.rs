@@ -8,6 +8,7 @@ use std::{
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header::CONTENT_TYPE};
 use serde_json::json;
+use tokio::time::Instant;
 use weir_events::{
     timestamp::Timestamp,
     web::{
@@ -32,7 +33,7 @@ use crate::{
     },
     web::{
         filter,
-        pages::{self, Answered, CycleTime},
+        pages::{self, Answered, Came, CycleTime},
         rules::{Rules, Verdict},
     },
 };
@@ -56,7 +57,12 @@ pub(super) struct Page {
     pub(super) truncated: bool,
     /// Whether it broke off on its way.
     pub(super) broken: bool,
+    /// When it came, by the clock.
     at: Timestamp,
+    /// The same, for those who ask what came first.
+    pub(super) came: Instant,
+    /// How long it took.
+    took: Duration,
     /// What was made of it.
     pub(super) renderings: Renderings,
     /// The place it takes up, until it is filtered.
@@ -81,9 +87,14 @@ impl Trouble {
 }
 
 impl Page {
-    /// Whether all who want it at the same time may be given it.
+    /// Whether all may be given it who asked for it before it came.
     pub(super) fn is_shareable(&self, method: HttpMethod, interaction: ApiInteractionKind) -> bool {
         pages::is_shareable(&self.answered(method, interaction))
+    }
+
+    /// Whether those may be given it, too, who ask for it now.
+    pub(super) fn is_reusable(&self, method: HttpMethod, interaction: ApiInteractionKind) -> bool {
+        pages::is_reusable(&self.answered(method, interaction))
     }
 
     /// Has the next page fetched.
@@ -114,7 +125,7 @@ impl Page {
             redirects: &self.on_the_way,
             sets_cookie: self.sets_cookie,
             truncated: self.truncated,
-            at: self.at,
+            came: Came { at: self.at, took: self.took, ago: self.came.elapsed() },
         }
     }
 }
@@ -340,6 +351,8 @@ fn page(page: ask::Page, at: Timestamp) -> Page {
         truncated: page.truncated,
         broken: page.broken,
         at,
+        came: Instant::now(),
+        took: page.took,
         renderings: Renderings::default(),
         place: Mutex::new(page.place),
         body: page.body,
@@ -387,6 +400,8 @@ fn snapped(snapshot: Snapshot, at: Timestamp) -> Page {
         truncated: false,
         broken: false,
         at,
+        came: Instant::now(),
+        took: Duration::ZERO,
         renderings: Renderings::default(),
         place: Mutex::default(),
     }

@@ -1,7 +1,7 @@
 //! Kill -9 at every step of the road of a request ([`steps`]), and at random ([`rounds`]): nothing is
 //! fetched without a record, charged twice or left open, and the same request asked again has one end.
 
-mod holder;
+pub(super) mod holder;
 mod rounds;
 mod steps;
 

@@ -15,11 +15,13 @@ use weir_tests::{
     weir::{Answer, Client, Part, Place, Weir},
 };
 
+use super::kills::holder::{Fate, Holder};
+
 /// A running Weir whose gateway reaches the test's own website, with a driven clock, in epoch 40.
 struct Road {
     outside: Outside,
     weir: Weir,
-    _place: Place,
+    place: Place,
 }
 
 impl Road {
@@ -41,7 +43,7 @@ impl Road {
         let weir = place.start(Part::Up).await;
         let body = json!({"epoch": 40, "reason": "a test"});
         weir.client.post("/api/nexus/epoch", &body).await.has(200);
-        Self { outside, weir, _place: place }
+        Self { outside, weir, place }
     }
 
     fn admin(&self) -> &Client {
@@ -295,6 +297,41 @@ async fn a_page_that_decoding_makes_too_long_is_shown_to_nobody_else() {
         tokio::join!(ann.get("both", &both, now), bob.get("both", &both, now), release);
     for answer in [anns, bobs] {
         assert_eq!(answer.expect(200).json()["cached"], false);
+    }
+    road.weir.stop().await;
+}
+
+/// Whoever came while a page was stored was once given it, whatever it allows.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_asks_after_a_page_came_is_given_it_only_while_it_is_good() {
+    let road = Road::start(", timeout: 1m").await;
+    let (ann, bob) = (road.agent("ann").await, road.agent("bob").await);
+    let database = road.place.database.as_ref().expect("a test database");
+    let mut holder = Holder::new(database).await;
+    let now = road.tick(1).await;
+    for (path, said, n_fetches) in [
+        ("/anew", "no-cache", 2),
+        ("/over", "max-age=0", 2),
+        // Too short for the cache, and long enough for who comes now.
+        ("/short", "max-age=60", 1),
+    ] {
+        let page = Page::html(&format!("<p>This is new at {path}.</p>"));
+        road.outside.put(path, page.with("cache-control", said));
+        holder.hold_content().await;
+        let url = road.at(path);
+        let later = async {
+            // The first one has it, and is about to keep what it was given.
+            let backend = holder.held("the page came").await;
+            let release = async {
+                holder.all_held(2).await;
+                holder.let_go(backend, Fate::Lands, "portal.content").await;
+            };
+            tokio::join!(bob.get(path, &url, now), release).0
+        };
+        let (first, second) = tokio::join!(ann.get(path, &url, now), later);
+        first.has(200);
+        let shared = second.expect(200).json()["cached"] == true;
+        assert_eq!((road.outside.asked(path), shared), (n_fetches, n_fetches == 1), "{path}");
     }
     road.weir.stop().await;
 }

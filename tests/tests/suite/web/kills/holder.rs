@@ -5,7 +5,7 @@ use weir_tests::{database::TestDatabase, deadline};
 
 /// What becomes of what was held up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Fate {
+pub(in super::super) enum Fate {
     /// It is lost with the process.
     Lost,
     /// It is committed, and the process that sent it does not live to hear of it.
@@ -13,12 +13,12 @@ pub(super) enum Fate {
 }
 
 /// Whoever holds things up in the database.
-pub(super) struct Holder {
+pub(in super::super) struct Holder {
     connection: PgConnection,
 }
 
 impl Holder {
-    pub(super) async fn new(database: &TestDatabase) -> Self {
+    pub(in super::super) async fn new(database: &TestDatabase) -> Self {
         let mut connection = PgConnection::connect(&database.url).await.expect("connect");
         let function = "CREATE FUNCTION hold() RETURNS trigger LANGUAGE plpgsql AS $$
             BEGIN PERFORM pg_advisory_xact_lock(7402); RETURN NEW; END $$";
@@ -31,7 +31,7 @@ impl Holder {
     }
 
     /// Appends of an event to a stream wait at their commit from now on.
-    pub(super) async fn hold_append(&mut self, stream: &str, kind: u16) {
+    pub(in super::super) async fn hold_append(&mut self, stream: &str, kind: u16) {
         self.sql(format!(
             "SELECT pg_advisory_lock(7402);
              CREATE CONSTRAINT TRIGGER hold AFTER INSERT ON log.events
@@ -42,7 +42,7 @@ impl Holder {
     }
 
     /// New contents wait from now on.
-    pub(super) async fn hold_content(&mut self) {
+    pub(in super::super) async fn hold_content(&mut self) {
         let trigger = "SELECT pg_advisory_lock(7402);
             CREATE TRIGGER hold BEFORE INSERT ON portal.content
                 FOR EACH ROW EXECUTE FUNCTION hold()";
@@ -56,12 +56,25 @@ impl Holder {
         sqlx::query_scalar(waiting).fetch_optional(&mut self.connection).await.expect("look")
     }
 
-    pub(super) async fn held(&mut self, what: &str) -> i32 {
+    pub(in super::super) async fn held(&mut self, what: &str) -> i32 {
         deadline::until(what, async || self.waiting().await.ok_or("nobody waits")).await
     }
 
+    /// Waits until so many are held up.
+    pub(in super::super) async fn all_held(&mut self, n: i64) {
+        let waiting = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND objid = 7402
+            AND NOT granted
+            AND database = (SELECT oid FROM pg_database WHERE datname = current_database())";
+        deadline::until("all are held up", async || {
+            let found = sqlx::query_scalar::<_, i64>(waiting).fetch_one(&mut self.connection).await;
+            let found = found.expect("look");
+            if found == n { Ok(()) } else { Err(found) }
+        })
+        .await;
+    }
+
     /// Who waits is cut off, or goes on; from now on nobody waits any more.
-    pub(super) async fn let_go(&mut self, backend: i32, fate: Fate, table: &str) {
+    pub(in super::super) async fn let_go(&mut self, backend: i32, fate: Fate, table: &str) {
         if fate == Fate::Lost {
             let cut = sqlx::query("SELECT pg_terminate_backend($1)").bind(backend);
             cut.execute(&mut self.connection).await.expect("cut it off");
