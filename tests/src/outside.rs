@@ -35,7 +35,7 @@ pub struct Page {
     /// The headers.
     pub headers: Vec<(&'static str, String)>,
     /// The body.
-    pub body: String,
+    pub body: Bytes,
     /// Whether the connection ends behind it, before the answer does.
     pub breaks_off: bool,
 }
@@ -52,13 +52,13 @@ impl Page {
     /// A page of HTML.
     pub fn html(body: &str) -> Self {
         let headers = vec![("content-type", "text/html; charset=utf-8".to_owned())];
-        Self { status: 200, headers, body: body.to_owned(), breaks_off: false }
+        Self { status: 200, headers, body: Bytes::from(body.to_owned()), breaks_off: false }
     }
 
     /// A redirect.
     pub fn redirect(to: &str) -> Self {
         let headers = vec![("location", to.to_owned())];
-        Self { status: 302, headers, body: String::new(), breaks_off: false }
+        Self { status: 302, headers, body: Bytes::new(), breaks_off: false }
     }
 
     /// The same page, with a header.
@@ -99,6 +99,14 @@ impl Outside {
     /// Puts a page at a path.
     pub fn put(&self, path: &str, page: Page) {
         self.shared().pages.insert(path.to_owned(), page);
+    }
+
+    /// The page at a path.
+    ///
+    /// # Panics
+    /// When none was put there.
+    pub fn page(&self, path: &str) -> Page {
+        self.shared().pages.get(path).cloned().expect("a page")
     }
 
     /// How often a path was asked for.
@@ -145,7 +153,7 @@ async fn answer(State(shared): State<Arc<Mutex<Shared>>>, request: Request) -> R
         Page::html(&format!("<title>{path}</title><p>This is the page at {path}.</p>"))
     });
     let status = StatusCode::from_u16(page.status).expect("a status");
-    let body = Bytes::from(page.body);
+    let body = page.body;
     let body = if page.breaks_off {
         // What there is goes out when nothing more is there at once.
         let end = async {

@@ -112,8 +112,8 @@ struct Journey {
     redirects: Vec<(StatusCode, HeaderMap)>,
     /// Whether one of them set a cookie.
     sets_cookie: bool,
-    /// Whether anybody outside was asked anything.
-    asked: bool,
+    /// When somebody outside was first asked anything.
+    asked: Option<Instant>,
     /// The addresses that may say something else because of what was sent.
     changed: Vec<WebUrl>,
 }
@@ -162,6 +162,11 @@ impl Egress {
     pub fn seat(&self, agent: Agent, url: &WebUrl) -> Result<Seat, Why> {
         self.welcome(url.host())?;
         self.0.places.seat(agent).map_err(|_| Why::Busy)
+    }
+
+    /// A seat for a request that was let in without one, as soon as too many do not wait any more.
+    pub async fn seat_when_free(&self, agent: Agent) -> Seat {
+        self.0.places.seat_when_free(agent).await
     }
 
     /// Whether a host has not asked to be left alone.
@@ -259,7 +264,7 @@ impl Egress {
         let place = parts.places.take(&seat, host).await.map_err(|_| Why::Busy)?;
         // Whoever was before us may have been told to stay away.
         self.welcome(host)?;
-        journey.asked = true;
+        journey.asked.get_or_insert_with(Instant::now);
         let judged = resolve(url, hop, &*parts.resolver, &parts.settings.allow_private).await?;
         if !journey.contacted.iter().any(|one| **one == *host) {
             journey.contacted.push(host.into());
@@ -272,7 +277,8 @@ impl Egress {
 impl Journey {
     fn ended(self, why: Why) -> EgressFault {
         let Self { hops, contacted, asked, changed, .. } = self;
-        EgressFault { why, hops, contacted: contacted.into(), asked, changed: changed.into() }
+        let (contacted, changed, asked) = (contacted.into(), changed.into(), asked.is_some());
+        EgressFault { why, hops, contacted, asked, changed }
     }
 }
 
@@ -331,6 +337,7 @@ async fn page(
         truncated: raw.cut || decoded.cut,
         // What was read of it only so far ends within its encoding, too.
         broken: raw.broken || decoded.broken && !raw.cut,
+        took: journey.asked.map_or(Duration::ZERO, |asked| asked.elapsed()),
         place: Some(Arc::new(place)),
     })
 }

@@ -109,6 +109,19 @@ pub enum Unfit {
     },
 }
 
+/// Whether a body is more, decoded, than what is read of one: what is made of it is then made of its
+/// beginning.
+#[must_use]
+pub fn overflows(body: &[u8], declared: Option<&str>, caps: Caps) -> bool {
+    let max = caps.max_input_bytes;
+    // No byte becomes more than three of UTF-8, in whatever charset.
+    if body.len().saturating_mul(3) <= max || kind::binary(body).is_some() {
+        return false;
+    }
+    let declared = kind::Declared::parse(declared);
+    max < charset::decode(body, &declared, &mut Tally::default()).len()
+}
+
 /// Removes the code from a body. `declared` is what its `Content-Type` says, and not believed.
 pub fn filter(
     body: &[u8],

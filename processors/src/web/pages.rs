@@ -43,8 +43,9 @@ use weir_projections::{
 use self::{forgotten::Forgotten, memory::Memory};
 pub use self::{
     forgotten::Mark,
+    freshness::Came,
     key::{FILTER_VERSION, key, variant},
-    plan::{Answered, CycleTime, is_shareable, plan},
+    plan::{Answered, CycleTime, is_reusable, is_shareable, plan},
 };
 use super::content::{ContentFault, Contents};
 use crate::{chain::chain, door::Door};
@@ -272,12 +273,12 @@ impl Pages {
         }
     }
 
-    /// A rendering was stored by this process, just now: it is shown from here on. What the tail has
-    /// said of it counts for more, for that is as new, or newer.
-    pub fn remember(&self, stored: &WebCacheStored, content: Bytes) {
+    /// A rendering was stored by this process, just now, at a position: it is shown from here on, unless
+    /// the tail has said something of it since.
+    pub fn remember(&self, stored: &WebCacheStored, position: Position, content: Bytes) {
         let mut memory = self.memory();
         let page = Some(Arc::new(of_event(stored)));
-        memory.learn(&Identity::from(stored), Position::START, page);
+        memory.learn(&Identity::from(stored), position, page);
         memory.keep(stored.content, content);
     }
 

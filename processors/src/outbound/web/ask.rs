@@ -1,6 +1,6 @@
 //! What is asked of the outside, what is let out with it, and what comes back.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use http::{
@@ -138,6 +138,8 @@ pub struct Page {
     pub truncated: bool,
     /// Whether it broke off: of such a body nobody knows how it goes on.
     pub broken: bool,
+    /// How long it took, from when the first address was asked.
+    pub took: Duration,
     /// The place it takes up: as long as it is kept, as much less is fetched.
     pub place: Option<Arc<Place>>,
 }

@@ -8,7 +8,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use tokio::sync::oneshot;
+use tokio::sync::{Notify, oneshot};
 
 use super::ask::Agent;
 
@@ -33,6 +33,8 @@ pub(super) struct Places(Arc<Shared>);
 struct Shared {
     room: Room,
     state: Mutex<State>,
+    /// Hears of every seat that is given back.
+    left: Notify,
 }
 
 #[derive(Debug, Default)]
@@ -78,7 +80,7 @@ struct Waiting<'a> {
 
 impl Places {
     pub(super) fn new(room: Room) -> Self {
-        Self(Arc::new(Shared { room, state: Mutex::default() }))
+        Self(Arc::new(Shared { room, state: Mutex::default(), left: Notify::new() }))
     }
 
     /// A right to a place, unless too many have one: one that is taken up, or waited for.
@@ -94,6 +96,18 @@ impl Places {
         state.seated += 1;
         state.seats.insert(agent, of_agent + 1);
         Ok(Seat { shared: Arc::clone(&self.0), agent })
+    }
+
+    /// The same, as soon as there is one. For those who cannot be sent away any more.
+    pub(super) async fn seat_when_free(&self, agent: Agent) -> Seat {
+        loop {
+            // From before one looks: no seat is given back unheard.
+            let left = self.0.left.notified();
+            if let Ok(seat) = self.seat(agent) {
+                return seat;
+            }
+            left.await;
+        }
     }
 
     /// Waits for a place with a host.
@@ -192,6 +206,8 @@ impl Drop for Seat {
                 state.seats.remove(&self.agent);
             }
         }
+        drop(state);
+        self.shared.left.notify_waiters();
     }
 }
 
@@ -291,6 +307,22 @@ mod tests {
         drop(seats);
         let state = places.0.state();
         assert_eq!((state.seated, state.seats.len()), (0, 0));
+    }
+
+    #[tokio::test]
+    async fn who_cannot_be_sent_away_has_a_seat_as_soon_as_one_is_left() {
+        let places = places(1, 9, 99);
+        let mut seats: Vec<Seat> = (0..4).map(|_| places.seat([1; 32]).unwrap()).collect();
+        let mut late = places.seat_when_free([1; 32]).boxed();
+        assert!(poll!(&mut late).is_pending(), "one at once, and three who wait");
+        // What another agent leaves is nothing to this one.
+        drop(places.seat_when_free([2; 32]).now_or_never().unwrap());
+        assert!(poll!(&mut late).is_pending());
+        drop(seats.pop());
+        let Poll::Ready(seat) = poll!(&mut late) else { panic!("it is free") };
+        assert_eq!(places.seat([1; 32]).err(), Some(Full), "it is taken again");
+        drop((seat, seats));
+        assert!(places.0.state().seats.is_empty());
     }
 
     #[tokio::test]

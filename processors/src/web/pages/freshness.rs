@@ -84,12 +84,23 @@ fn directives(text: &str) -> impl Iterator<Item = (String, String)> {
     })
 }
 
-/// For how long an answer is still good, from when it came; `None` where it does not say.
+/// When an answer came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Came {
+    /// What the clock said.
+    pub at: Timestamp,
+    /// How long it had been under way, from when it was asked for.
+    pub took: Duration,
+    /// How long ago that is.
+    pub ago: Duration,
+}
+
+/// For how long an answer is still good; `None` where it does not say.
 pub(super) fn remaining(
     headers: &HeaderMap,
     control: &Control,
     shared: bool,
-    came: Timestamp,
+    came: Came,
 ) -> Option<Duration> {
     let date = date_of(headers, &header::DATE);
     let s_maxage = control.s_maxage.filter(|_| shared);
@@ -97,13 +108,15 @@ pub(super) fn remaining(
         headers.contains_key(header::EXPIRES).then(|| {
             // One that is no date has passed.
             let expires = date_of(headers, &header::EXPIRES).unwrap_or(0);
-            expires.saturating_sub(date.unwrap_or_else(|| seconds(came)))
+            expires.saturating_sub(date.unwrap_or_else(|| seconds(came.at)))
         })
     })?;
-    let apparent = date.map_or(0, |date| seconds(came).saturating_sub(date));
+    // RFC 9111, 4.2.3: its age was told before it was under way, and goes on from when it came.
+    let apparent = date.map_or(0, |date| seconds(came.at).saturating_sub(date));
     let told = headers.get(header::AGE).and_then(|age| age.to_str().ok()?.trim().parse().ok());
-    let age: u64 = apparent.max(told.unwrap_or(0));
-    Some(Duration::from_secs(lifetime.saturating_sub(age)))
+    let told = Duration::from_secs(told.unwrap_or(0)).saturating_add(came.took);
+    let age = Duration::from_secs(apparent).max(told).saturating_add(came.ago);
+    Some(Duration::from_secs(lifetime).saturating_sub(age))
 }
 
 fn seconds(at: Timestamp) -> u64 {
@@ -130,7 +143,11 @@ mod tests {
     }
 
     /// 1994-11-06 08:49:37, as all of the old dates of HTTP.
-    const CAME: Timestamp = Timestamp::from_micros(784_111_777_000_000);
+    const CAME: Came = Came {
+        at: Timestamp::from_micros(784_111_777_000_000),
+        took: Duration::ZERO,
+        ago: Duration::ZERO,
+    };
     const DATE: (&str, &str) = ("date", "Sun, 06 Nov 1994 08:49:37 GMT");
 
     fn left(pairs: &[(&str, &str)]) -> Option<u64> {
@@ -214,5 +231,34 @@ mod tests {
         let both = headers(&[("cache-control", "max-age=60, s-maxage=10")]);
         let own = remaining(&both, &Control::of(&both), false, CAME);
         assert_eq!(own, Some(Duration::from_mins(1)), "for one agent it is no shared cache");
+    }
+
+    /// What was kept for a while before it was stored was once as good as new.
+    #[test]
+    fn an_answer_ages_while_it_is_under_way_and_from_when_it_came() {
+        let left = |pairs: &[(&str, &str)], took, ago| {
+            let headers = headers(pairs);
+            let (took, ago) = (Duration::from_millis(took), Duration::from_millis(ago));
+            let came = Came { took, ago, ..CAME };
+            remaining(&headers, &Control::of(&headers), true, came).map(|left| left.as_millis())
+        };
+        let minute = ("cache-control", "max-age=60");
+        for (pairs, took, ago, wanted) in [
+            (&[minute][..], 2_000, 0, Some(58_000)),
+            (&[minute], 0, 2_500, Some(57_500)),
+            (&[minute, ("age", "20")], 2_000, 3_000, Some(35_000)),
+            // What its date says of how long it was under way counts where that is more.
+            (&[minute, ("date", "Sun, 06 Nov 1994 08:49:27 GMT")], 2_000, 3_000, Some(47_000)),
+            (
+                &[minute, ("date", "Sun, 06 Nov 1994 08:49:27 GMT"), ("age", "9")],
+                2_000,
+                0,
+                Some(49_000),
+            ),
+            (&[minute, ("age", "18446744073709551615")], u64::MAX, u64::MAX, Some(0)),
+            (&[], 2_000, 3_000, None),
+        ] {
+            assert_eq!(left(pairs, took, ago), wanted, "{pairs:?} {took} {ago}");
+        }
     }
 }

@@ -109,8 +109,8 @@ impl Memory {
         }
     }
 
-    /// Hears of a rendering. What is older than what is known changes nothing; what does not stand in
-    /// the log at all (it was looked for in vain, or is about to be heard of) is older than all of it.
+    /// Hears of a rendering. What is older than what is known changes nothing; that it was looked for in
+    /// vain does not stand in the log at all, and is older than all of it.
     pub(super) fn learn(
         &mut self,
         identity: &Identity,
@@ -255,18 +255,35 @@ mod tests {
     }
 
     #[test]
-    fn what_is_about_to_be_heard_of_gives_way_to_what_was_heard() {
+    fn what_was_just_stored_gives_way_to_what_was_heard_since() {
         let mut memory = Memory::new(1 << 20);
         gone(&mut memory, 0, None);
         gone(&mut memory, 0, Some(ANN));
-        learn(&mut memory, 0, &page(None, "just stored", 9));
+        learn(&mut memory, 7, &page(None, "just stored", 9));
         assert_eq!(body(&mut memory, &ANN, 1).unwrap(), "just stored");
         // Somebody looked before it was there.
         gone(&mut memory, 0, None);
         assert!(body(&mut memory, &ANN, 1).is_some());
         gone(&mut memory, 8, None);
-        learn(&mut memory, 0, &page(None, "just stored", 9));
-        assert!(body(&mut memory, &ANN, 1).is_none(), "it was purged before");
+        learn(&mut memory, 7, &page(None, "just stored", 9));
+        assert!(body(&mut memory, &ANN, 1).is_none(), "it was purged since");
+    }
+
+    /// Nothing once counted for more than an old purge, and an old page that has expired.
+    #[test]
+    fn what_is_stored_again_is_shown_at_once() {
+        let mut memory = Memory::new(1 << 20);
+        gone(&mut memory, 0, Some(ANN));
+        learn(&mut memory, 3, &page(None, "the first", 5));
+        assert!(body(&mut memory, &ANN, 5).is_none(), "it has expired");
+        learn(&mut memory, 6, &page(None, "the second", 9));
+        assert_eq!(body(&mut memory, &ANN, 5).unwrap(), "the second");
+        gone(&mut memory, 7, None);
+        learn(&mut memory, 8, &page(None, "the third", 9));
+        assert_eq!(body(&mut memory, &ANN, 5).unwrap(), "the third");
+        // The tail says the same a moment later.
+        learn(&mut memory, 8, &page(None, "the third", 9));
+        assert_eq!(body(&mut memory, &ANN, 5).unwrap(), "the third");
     }
 
     #[test]

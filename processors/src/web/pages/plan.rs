@@ -17,7 +17,7 @@ use weir_events::{
     web::request::{ApiInteractionKind, CachePolicy, Hash256, HttpMethod},
 };
 
-use super::freshness::{self, Control};
+use super::freshness::{self, Came, Control};
 
 /// How long a tick of a driven clock is, to those who count in seconds.
 const DRIVEN_TICK: Duration = Duration::from_secs(1);
@@ -40,7 +40,7 @@ pub struct Answered<'a> {
     /// Whether the body was cut off.
     pub truncated: bool,
     /// When it came.
-    pub at: Timestamp,
+    pub came: Came,
 }
 
 impl<'a> Answered<'a> {
@@ -49,6 +49,37 @@ impl<'a> Answered<'a> {
         let redirects = self.redirects.iter().map(|(_, headers)| headers);
         let headers = std::iter::once(self.headers).chain(redirects);
         headers.map(|headers| (headers, Control::of(headers)))
+    }
+
+    /// Whether it was read, and nothing was sent.
+    fn is_read(&self) -> bool {
+        self.interaction == ApiInteractionKind::RestGet && self.method != HttpMethod::Post
+    }
+
+    /// Whether it is meant for the one who asked.
+    fn is_private(&self) -> bool {
+        self.sets_cookie || self.said().any(|(_, control)| control.private)
+    }
+
+    /// Whether it, and every redirect, is an answer to who asks again, too.
+    fn outlasts_the_moment(&self) -> bool {
+        let forbids = |(headers, control): (&HeaderMap, Control)| {
+            control.no_store || control.no_cache || varies_on_anything(headers)
+        };
+        // Where a redirect leads that is for the moment, nobody knows a moment later.
+        let fleeting = |(status, headers): &(StatusCode, HeaderMap)| {
+            !matches!(status.as_u16(), 301 | 308)
+                && freshness::remaining(headers, &Control::of(headers), false, self.came).is_none()
+        };
+        is_final(self.status) && !self.said().any(forbids) && !self.redirects.iter().any(fleeting)
+    }
+
+    /// For how long it is still good; `None` where neither it nor a redirect says.
+    fn left(&self, shared: bool) -> Option<Duration> {
+        let left = |(headers, control): (&HeaderMap, Control)| {
+            freshness::remaining(headers, &control, shared, self.came)
+        };
+        self.said().filter_map(left).min()
     }
 }
 
@@ -94,31 +125,14 @@ pub fn plan(
     ttl: u32,
 ) -> Option<CachePolicy> {
     let read = match answered.interaction {
-        ApiInteractionKind::RestGet => answered.method != HttpMethod::Post,
-        ApiInteractionKind::RestPost => false,
+        ApiInteractionKind::RestGet | ApiInteractionKind::RestPost => answered.is_read(),
         ApiInteractionKind::GraphQL | ApiInteractionKind::WebsocketSnap => return None,
     };
-    let said: Vec<_> = answered.said().collect();
-    let forbids = |(headers, control): &(&HeaderMap, Control)| {
-        control.no_store || control.no_cache || varies_on_anything(headers)
-    };
-    if !is_final(answered.status) || said.iter().any(forbids) {
+    if !answered.outlasts_the_moment() {
         return None;
     }
-    // Where a redirect leads that is for the moment, nobody knows a moment later.
-    let fleeting = |(status, headers): &(StatusCode, HeaderMap)| {
-        !matches!(status.as_u16(), 301 | 308)
-            && freshness::remaining(headers, &Control::of(headers), false, answered.at).is_none()
-    };
-    if answered.redirects.iter().any(fleeting) {
-        return None;
-    }
-    let private = answered.sets_cookie || said.iter().any(|(_, control)| control.private);
-    let shared = read && !private && !answered.truncated;
-    let left = said.iter().filter_map(|(headers, control)| {
-        freshness::remaining(headers, control, shared, answered.at)
-    });
-    let ttl = match left.min() {
+    let shared = read && !answered.is_private() && !answered.truncated;
+    let ttl = match answered.left(shared) {
         Some(left) => ttl.min(time.within(left)),
         None if read => ttl,
         None => 0,
@@ -126,18 +140,24 @@ pub fn plan(
     (ttl > 0).then_some(CachePolicy { ttl, key, shared })
 }
 
-/// Whether those who ask for the same at the same time may all be given one answer, also where nobody
+/// Whether those who asked for the same before it came may all be given one answer, also where nobody
 /// who comes later may.
 #[must_use]
 pub fn is_shareable(answered: &Answered<'_>) -> bool {
-    let read =
-        answered.interaction == ApiInteractionKind::RestGet && answered.method != HttpMethod::Post;
-    let own = answered.sets_cookie || answered.truncated;
     let mut said = answered.said();
-    read && !own
-        && said.all(|(headers, control)| {
-            !control.private && !control.no_store && !varies_on_anything(headers)
-        })
+    answered.is_read()
+        && !answered.truncated
+        && !answered.is_private()
+        && !said.any(|(headers, control)| control.no_store || varies_on_anything(headers))
+}
+
+/// Whether who asks for the same after it came may be given it, too, on its way into the cache, or
+/// where it is good for too short a time to be cached.
+#[must_use]
+pub fn is_reusable(answered: &Answered<'_>) -> bool {
+    is_shareable(answered)
+        && answered.outlasts_the_moment()
+        && answered.left(true).is_none_or(|left| !left.is_zero())
 }
 
 /// Whether a status is an answer for longer than the moment. A part of a page is not: none was asked
@@ -163,6 +183,12 @@ mod tests {
     const HALF: CycleTime =
         CycleTime { length: Duration::from_secs(256), elapsed: Duration::from_secs(128) };
 
+    const CAME: Came = Came {
+        at: Timestamp::from_micros(1_795_824_000_000_000),
+        took: Duration::ZERO,
+        ago: Duration::ZERO,
+    };
+
     fn headers(pairs: &[(&'static str, &'static str)]) -> HeaderMap {
         let pairs = pairs.iter().copied();
         pairs
@@ -179,7 +205,7 @@ mod tests {
             redirects: &[],
             sets_cookie: false,
             truncated: false,
-            at: Timestamp::from_micros(1_795_824_000_000_000),
+            came: CAME,
         }
     }
 
@@ -282,6 +308,58 @@ mod tests {
         ] {
             assert!(!is_shareable(&answered), "{answered:?}");
         }
+    }
+
+    /// Whoever came while it was worked with was once given what allows nobody to.
+    #[test]
+    fn who_asks_later_is_given_what_is_still_good_and_may_be_shown_again() {
+        let reused = |pairs: &[_], status, ago| {
+            let headers = headers(pairs);
+            let came = Came { ago: Duration::from_secs(ago), ..CAME };
+            is_reusable(&Answered { status, came, ..got(&headers) })
+        };
+        for (pairs, status, ago, wanted) in [
+            (&[][..], 200, 0, true),
+            (&[], 404, 9, true),
+            // What is no answer for longer than the moment.
+            (&[], 500, 0, false),
+            (&[("cache-control", "max-age=60")], 503, 0, false),
+            (&[("cache-control", "no-cache")], 200, 0, false),
+            (&[("pragma", "no-cache")], 200, 0, false),
+            (&[("cache-control", "no-store")], 200, 0, false),
+            (&[("cache-control", "private")], 200, 0, false),
+            (&[("vary", "*")], 200, 0, false),
+            (&[("cache-control", "max-age=0")], 200, 0, false),
+            (&[("expires", "0")], 200, 0, false),
+            // Good for less than a cycle, and no longer.
+            (&[("cache-control", "max-age=2")], 200, 1, true),
+            (&[("cache-control", "max-age=2")], 200, 2, false),
+            (&[("cache-control", "max-age=2"), ("age", "1")], 200, 1, false),
+        ] {
+            assert_eq!(reused(pairs, status, ago), wanted, "{pairs:?} {status} {ago}");
+        }
+        let page = headers(&[]);
+        for (status, wanted) in [(301, true), (302, false)] {
+            let redirects = [(StatusCode::from_u16(status).unwrap(), headers(&[]))];
+            let answered = Answered { redirects: &redirects, ..got(&page) };
+            assert!(is_shareable(&answered));
+            assert_eq!(is_reusable(&answered), wanted, "{status}");
+        }
+        assert!(!is_reusable(&Answered { truncated: true, ..got(&page) }));
+    }
+
+    /// The lifetime was counted from when it came, and the cycle from when it was stored.
+    #[test]
+    fn what_took_its_time_is_good_for_as_much_less() {
+        let headers = headers(&[("cache-control", "max-age=128")]);
+        let after = |took, ago| {
+            let (took, ago) = (Duration::from_millis(took), Duration::from_millis(ago));
+            let answered = Answered { came: Came { took, ago, ..CAME }, ..got(&headers) };
+            of(&answered).map(|plan| plan.ttl)
+        };
+        assert_eq!(after(0, 0), Some(1), "until this very cycle is over");
+        assert_eq!(after(1, 0), None);
+        assert_eq!(after(0, 1), None);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use tokio::time::Instant;
 use weir_aggregates::{
     mint::{self, Account},
     web::gateway::{Admission, BackOff, Command, Gateway, Given, MAX_BACK_OFF, Refusal},
@@ -17,7 +18,7 @@ use weir_events::{
         transfer,
     },
 };
-use weir_log::idempotency::CommandKey;
+use weir_log::idempotency::{CommandKey, Remembered};
 
 use super::{
     Portal,
@@ -48,6 +49,8 @@ pub(super) struct Submission {
     pub(super) approved: bool,
     /// What it waits for with others, where it does.
     pub(super) wanted: Option<Wanted>,
+    /// When it came.
+    pub(super) came: Instant,
     pub(super) caller: Caller,
 }
 
@@ -100,12 +103,7 @@ impl Portal {
             Paired::Done(events, _) => judged(events, hit.as_ref()),
             Paired::FirstRefused(Refusal::No(error)) => Err(error),
             Paired::FirstRefused(fault) => Err(internal(fault)),
-            Paired::Before(before) if before.request_hash == submission.request_hash => {
-                Recorded::decode(&before.answer).map(Judged::Before).map_err(internal)
-            }
-            Paired::Before(_) => Err(PortalError::InvalidRequest(
-                "this id was used before, for another request; choose another for each".to_owned(),
-            )),
+            Paired::Before(before) => said_before(&before, submission.request_hash),
             Paired::SecondRefused(refusal) => {
                 let error = unpaid(&refusal);
                 let command = Command::Bounce(admission, error.clone());
@@ -115,8 +113,8 @@ impl Portal {
                     facts: None,
                     once: Some(Once { answer: &Recorded::of_admission, ..pair_once(submission) }),
                 };
-                door.execute_pair(&pair, &submission.caller).await.map_err(of_door)?;
-                Err(error)
+                let said = door.execute_pair(&pair, &submission.caller).await.map_err(of_door)?;
+                bounced(&said, error, submission.request_hash)
             }
         }
     }
@@ -158,6 +156,28 @@ fn pair_once(submission: &Submission) -> Once<'_, Gateway> {
     let Asked { agent, request, .. } = &submission.asked;
     let key: CommandKey = admission_key(agent, request);
     Once { key, request_hash: submission.request_hash, answer: &Recorded::of_admission }
+}
+
+/// What a request was told before, if it is the same.
+fn said_before(before: &Remembered, request_hash: [u8; 32]) -> Result<Judged, PortalError> {
+    if before.request_hash != request_hash {
+        let words = "this id was used before, for another request; choose another for each";
+        return Err(PortalError::InvalidRequest(words.to_owned()));
+    }
+    Recorded::decode(&before.answer).map(Judged::Before).map_err(internal)
+}
+
+/// What a request is told that could not be paid for here: that, unless another instance has judged it
+/// meanwhile (ruling A19).
+fn bounced(
+    said: &Paired<Gateway, Account>,
+    unpaid: PortalError,
+    request_hash: [u8; 32],
+) -> Result<Judged, PortalError> {
+    match said {
+        Paired::Before(before) => said_before(before, request_hash),
+        Paired::Done(..) | Paired::FirstRefused(_) | Paired::SecondRefused(_) => Err(unpaid),
+    }
 }
 
 fn judged(events: Vec<Event>, hit: Option<&Arc<Cached>>) -> Result<Judged, PortalError> {
@@ -212,6 +232,24 @@ pub(super) fn response(done: &WebRequestCompleted, content: &[u8]) -> PortalResp
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// It was told that it could not be paid for, and was fetched and charged elsewhere.
+    #[test]
+    fn what_was_judged_elsewhere_meanwhile_is_told_as_it_was_judged_there() {
+        let unpaid = || PortalError::PermissionDenied("insufficient spark".to_owned());
+        let admitted = Recorded::Admitted { cycle: 3 };
+        let before = |request_hash| {
+            let answer = weir_events::codec::to_bytes("a test", &admitted).unwrap().into();
+            let first = weir_events::position::Position(7);
+            Paired::Before(Remembered { request_hash, answer, first, n_events: 2 })
+        };
+        let told = bounced(&before([1; 32]), unpaid(), [1; 32]).unwrap();
+        assert!(matches!(&told, Judged::Before(said) if *said == admitted), "{told:?}");
+        let other = bounced(&before([2; 32]), unpaid(), [1; 32]).unwrap_err();
+        assert!(matches!(other, PortalError::InvalidRequest(_)), "{other}");
+        let refused = Paired::FirstRefused(Refusal::No(unpaid()));
+        assert_eq!(bounced(&refused, unpaid(), [1; 32]).unwrap_err(), unpaid());
+    }
 
     #[test]
     fn one_looks_back_as_far_as_a_pause_may_reach() {

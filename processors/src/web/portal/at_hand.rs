@@ -1,6 +1,6 @@
 //! Pages that were fetched and are still worked with: until what they give is in the cache, whoever
-//! wants the same is given them, and the outside is not asked twice. Each new one works with it, too, so
-//! that has an end.
+//! wants the same, and may have it, is given them, and the outside is not asked twice. Each new one works
+//! with it, too, so that has an end.
 
 use std::{
     collections::HashMap,

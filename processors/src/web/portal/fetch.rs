@@ -19,7 +19,7 @@ use super::{
 };
 use crate::{
     flights::GivenUp,
-    outbound::web::ask::Terms,
+    outbound::web::{ask::Terms, places::Seat},
     web::pages::{Cached, Mark},
 };
 
@@ -45,7 +45,11 @@ impl Fetched {
     fn is_for(&self, submission: &Submission) -> bool {
         let Asked { agent, request, method, .. } = submission.asked;
         let everybodys = match &self.outcome {
-            Ok(page) => page.is_shareable(method, submission.interaction),
+            // Who asked before it came had it asked for, too.
+            Ok(page) if submission.came <= page.came => {
+                page.is_shareable(method, submission.interaction)
+            }
+            Ok(page) => page.is_reusable(method, submission.interaction),
             Err(_) => true,
         };
         self.by == (agent, request) || everybodys
@@ -63,27 +67,82 @@ pub(super) enum Brought {
 
 impl Portal {
     /// The page that is asked for, before the time of the request is up.
-    pub(super) async fn fetched(&self, submission: &Submission, terms: Terms) -> Fetched {
+    pub(super) async fn fetched(
+        &self,
+        submission: &Submission,
+        seat: Option<Arc<Seat>>,
+        until: Instant,
+    ) -> Fetched {
         let Asked { agent, request, .. } = submission.asked;
-        let until = terms.until;
-        let Some(wanted) = submission.wanted.clone() else {
-            return self.clone().fetch(submission.clone(), terms).await;
+        let fetched = match &submission.wanted {
+            Some(wanted) => match self.shared(submission, wanted, seat, until).await {
+                // What was meant for another one's eyes only, or is over, is asked for again, in the time
+                // that is left.
+                Ok(fetched) if !fetched.is_for(submission) => {
+                    self.alone(submission, None, until).await
+                }
+                fetched => fetched,
+            },
+            None => self.alone(submission, seat, until).await,
         };
+        fetched.unwrap_or_else(|trouble| Fetched {
+            by: (agent, request),
+            outcome: Err(Arc::new(trouble)),
+        })
+    }
+
+    /// The page that is asked for, for all who want it at the same time. Who waits for another one needs
+    /// no seat; who has it fetched has one first, so that nobody waits for another one's.
+    async fn shared(
+        &self,
+        submission: &Submission,
+        wanted: &Wanted,
+        seat: Option<Arc<Seat>>,
+        until: Instant,
+    ) -> Result<Fetched, Trouble> {
+        if seat.is_none() {
+            let under_way = timeout_at(until, self.inner.fetches.under_way(wanted)).await;
+            let under_way = under_way.map_err(|_| Trouble::nothing_left(self.timeout()))?;
+            if let Some(landed) = under_way {
+                return landed.map_err(|given_up| lost(given_up, false));
+            }
+        }
+        let terms = self.terms(submission, seat, until).await?;
         let (portal, mine, started) = (self.clone(), submission.clone(), AtomicBool::new(false));
         let joined = self.inner.fetches.join(wanted.clone(), || {
             started.store(true, Ordering::Relaxed);
-            portal.fetch_once(wanted, mine, terms)
+            portal.fetch_once(wanted.clone(), mine, terms)
         });
-        let joined = self.joined(joined, until, &started).await;
-        let fetched = joined.unwrap_or_else(|trouble| Fetched {
-            by: (agent, request),
-            outcome: Err(Arc::new(trouble)),
-        });
-        if fetched.is_for(submission) {
-            return fetched;
-        }
-        // What was meant for another one's eyes only is asked for again, in the time that is left.
-        self.clone().fetch(submission.clone(), Terms { seat: None, until }).await
+        self.joined(joined, until, &started).await
+    }
+
+    /// The page that is asked for, for nobody else.
+    async fn alone(
+        &self,
+        submission: &Submission,
+        seat: Option<Arc<Seat>>,
+        until: Instant,
+    ) -> Result<Fetched, Trouble> {
+        let terms = self.terms(submission, seat, until).await?;
+        Ok(self.clone().fetch(submission.clone(), terms).await)
+    }
+
+    /// What is agreed before anything leaves. Who was let in without a seat waits for one, for as long as
+    /// there is time (ruling A23).
+    async fn terms(
+        &self,
+        submission: &Submission,
+        seat: Option<Arc<Seat>>,
+        until: Instant,
+    ) -> Result<Terms, Trouble> {
+        let seat = if let Some(seat) = seat {
+            seat
+        } else {
+            let agent = *submission.asked.agent.as_bytes();
+            let seat = timeout_at(until, self.parts().egress.seat_when_free(agent)).await;
+            Arc::new(seat.map_err(|_| Trouble::nothing_left(self.timeout()))?)
+        };
+        Ok(Terms { seat: Some(seat), until: Some(until) })
     }
 
     /// Waits for a fetch, for as long as there is time. Who has started it waits for its end, which is
@@ -91,31 +150,22 @@ impl Portal {
     async fn joined(
         &self,
         fetch: impl Future<Output = Result<Fetched, GivenUp>>,
-        until: Option<Instant>,
+        until: Instant,
         started: &AtomicBool,
     ) -> Result<Fetched, Trouble> {
         let mut fetch = std::pin::pin!(fetch);
         let started = || started.load(Ordering::Relaxed);
-        let landed = match until {
-            Some(until) => match timeout_at(until, &mut fetch).await {
-                Ok(landed) => landed,
-                Err(_) if started() => fetch.await,
-                Err(_) => return Err(Trouble::nothing_left(self.timeout())),
-            },
-            None => fetch.await,
+        let landed = match timeout_at(until, &mut fetch).await {
+            Ok(landed) => landed,
+            Err(_) if started() => fetch.await,
+            Err(_) => return Err(Trouble::nothing_left(self.timeout())),
         };
-        // Nobody knows how far a fetch came that was dropped, or broke down.
-        landed.map_err(|given_up| Trouble {
-            error: internal(given_up),
-            left: started(),
-            hosts: Vec::new(),
-            redirects: Vec::new(),
-        })
+        landed.map_err(|given_up| lost(given_up, started()))
     }
 
     /// Fetches it, unless one who did is still about to store it.
     async fn fetch_once(self, wanted: Wanted, submission: Submission, terms: Terms) -> Fetched {
-        if let Some(fetched) = self.at_hand(&wanted) {
+        if let Some(fetched) = self.at_hand(&wanted, &submission) {
             return fetched;
         }
         let inner = Arc::clone(&self.inner);
@@ -126,16 +176,16 @@ impl Portal {
         fetched
     }
 
-    /// A page that is still worked with. What a redirect led to may be blocked by now: then who asks
-    /// anew is refused on the way.
-    fn at_hand(&self, wanted: &Wanted) -> Option<Fetched> {
+    /// A page that is still worked with, where a request may be given it. What a redirect led to may be
+    /// blocked by now: then who asks anew is refused on the way.
+    fn at_hand(&self, wanted: &Wanted, submission: &Submission) -> Option<Fetched> {
         let (rules, pages) = (&self.parts().rules, &self.parts().pages);
         let at_hand = self.inner.at_hand.of(wanted, self.parts().settings.timeout);
         let (by, page) = at_hand.filter(|(_, page)| {
             rules.all_allowed(&page.redirected)
                 && !pages.are_forgotten(&page.redirected, page.asked_at)
         })?;
-        Some(Fetched { by, outcome: Ok(page) })
+        Some(Fetched { by, outcome: Ok(page) }).filter(|fetched| fetched.is_for(submission))
     }
 
     /// What another request may have brought while this one was judged. What is in neither place is
@@ -146,7 +196,7 @@ impl Portal {
         // In the order of a page's life: under way, at hand before it has landed, and in the cache before
         // it is let go. Who finds it at hand holds it, for it may be gone from there a moment later.
         let is_under_way = self.inner.fetches.is_under_way(wanted);
-        if let Some(fetched) = self.at_hand(wanted).filter(|fetched| fetched.is_for(submission)) {
+        if let Some(fetched) = self.at_hand(wanted, submission) {
             return Some(Brought::AtHand(fetched));
         }
         if is_under_way {
@@ -157,8 +207,12 @@ impl Portal {
         found.filter(|it| self.may_show(&asked.agent, filter, it)).map(Brought::Cached)
     }
 
-    /// The page that a request wanted is in the cache by now, as all want it, or will never be.
+    /// The page that a request wanted is in the cache by now, as all want it, or will never be; unless
+    /// somebody is about to store it still, who lets it go then.
     pub(super) fn let_go(&self, submission: &Submission, page: &Arc<Page>) {
+        if page.renderings.are_being_stored() {
+            return;
+        }
         if let Some(wanted) = &submission.wanted {
             self.inner.at_hand.forget(wanted, page);
         }
@@ -169,4 +223,9 @@ impl Portal {
         let outcome = self.outside(&submission, terms).await.map(Arc::new).map_err(Arc::new);
         Fetched { by: (agent, request), outcome }
     }
+}
+
+/// Nobody knows how far a fetch came that was dropped, or broke down.
+fn lost(given_up: GivenUp, left: bool) -> Trouble {
+    Trouble { left, ..Trouble::nothing_left(internal(given_up)) }
 }

@@ -8,6 +8,7 @@ use std::{
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header::CONTENT_TYPE};
 use serde_json::json;
+use tokio::time::Instant;
 use tracing::warn;
 use weir_events::{
     timestamp::Timestamp,
@@ -30,7 +31,8 @@ use crate::{
         snapshot::{Ended, Frame, Snapshot, SnapshotAsk},
     },
     web::{
-        pages::{self, Answered, CycleTime, Mark},
+        filter,
+        pages::{self, Answered, Came, CycleTime, Mark},
         rules::{Rules, Verdict},
     },
 };
@@ -50,12 +52,18 @@ pub(super) struct Page {
     /// What the redirects said, in order.
     on_the_way: Vec<(StatusCode, HeaderMap)>,
     sets_cookie: bool,
+    /// Whether it is more than what is read of it.
     pub(super) truncated: bool,
     /// Whether it broke off on its way.
     pub(super) broken: bool,
+    /// When it came, by the clock.
     at: Timestamp,
     /// The moment it was asked for, among those in which pages are forgotten.
     pub(super) asked_at: Mark,
+    /// The same, for those who ask what came first.
+    pub(super) came: Instant,
+    /// How long it took.
+    took: Duration,
     /// What was made of it.
     pub(super) renderings: Renderings,
     /// The place it takes up, until it is filtered.
@@ -89,9 +97,14 @@ impl Trouble {
 }
 
 impl Page {
-    /// Whether all who want it at the same time may be given it.
+    /// Whether all may be given it who asked for it before it came.
     pub(super) fn is_shareable(&self, method: HttpMethod, interaction: ApiInteractionKind) -> bool {
         pages::is_shareable(&self.answered(method, interaction))
+    }
+
+    /// Whether those may be given it, too, who ask for it now.
+    pub(super) fn is_reusable(&self, method: HttpMethod, interaction: ApiInteractionKind) -> bool {
+        pages::is_reusable(&self.answered(method, interaction))
     }
 
     /// Has the next page fetched.
@@ -122,7 +135,7 @@ impl Page {
             redirects: &self.on_the_way,
             sets_cookie: self.sets_cookie,
             truncated: self.truncated,
-            at: self.at,
+            came: Came { at: self.at, took: self.took, ago: self.came.elapsed() },
         }
     }
 }
@@ -234,6 +247,7 @@ impl Portal {
         match read {
             Ok(read) => {
                 let page = page(read, (self.parts().door.now(), asked_at));
+                let page = self.whole_or_not(page).await;
                 Ok(Page { redirects: judge.redirects(None), ..page })
             }
             Err(fault) => Err(Self::trouble(fault, judge)),
@@ -248,6 +262,23 @@ impl Portal {
             let url = submission.url.shown();
             warn!(url, error = %chain(&fault), "pages may be shown that a POST has changed");
         }
+    }
+
+    /// Says of a page, too, whether decoding makes it longer than what is read of one: then it is cut, and
+    /// nobody else's (ruling A6).
+    async fn whole_or_not(&self, page: Page) -> Page {
+        if page.truncated {
+            return page;
+        }
+        let (body, declared) = (page.body.clone(), page.content_type.clone());
+        let caps = self.parts().settings.caps;
+        // It is decoded for that, where it is long.
+        let overflows = tokio::task::spawn_blocking(move || {
+            filter::overflows(&body, declared.as_deref(), caps)
+        });
+        // What nobody knows to be whole is not shown as that.
+        let truncated = overflows.await.unwrap_or(true);
+        Page { truncated, ..page }
     }
 
     fn trouble(fault: EgressFault, judge: Judge) -> Trouble {
@@ -346,6 +377,8 @@ fn page(page: ask::Page, (at, asked_at): (Timestamp, Mark)) -> Page {
         broken: page.broken,
         at,
         asked_at,
+        came: Instant::now(),
+        took: page.took,
         renderings: Renderings::default(),
         place: Mutex::new(page.place),
         body: page.body,
@@ -394,6 +427,8 @@ fn snapped(snapshot: Snapshot, (at, asked_at): (Timestamp, Mark)) -> Page {
         broken: false,
         at,
         asked_at,
+        came: Instant::now(),
+        took: Duration::ZERO,
         renderings: Renderings::default(),
         place: Mutex::default(),
     }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use tokio::time::Instant;
 use weir_aggregates::web::gateway::{Admission, BackOff};
 use weir_events::web::{
     Asked,
@@ -41,7 +42,7 @@ impl Portal {
     /// Checks signature and shape, and gathers what the judgement needs: nothing of this waits for
     /// the outside.
     pub(super) async fn read(&self, request: PortalRequest, caller: &Caller) -> Result<Read, Stop> {
-        let parts = self.parts();
+        let (parts, came) = (self.parts(), Instant::now());
         let moment = parts.nexus.now().await.map_err(of_door)?;
         let canonical = parts.agents.verify(&request, moment.tick).await?;
         let url = url_of(&request)?;
@@ -118,6 +119,7 @@ impl Portal {
             url: Arc::new(url),
             approved: approval.is_some(),
             wanted,
+            came,
             caller: caller.clone(),
         };
         Ok(Read { submission, admission, hit, seat })

@@ -10,7 +10,7 @@ use std::{
 
 use bytes::Bytes;
 use tokio::{
-    sync::OnceCell,
+    sync::{OnceCell, watch},
     time::{Instant, timeout_at},
 };
 use weir_events::web::{
@@ -19,7 +19,10 @@ use weir_events::web::{
 };
 
 use super::{Portal, admit::Submission, gateway::internal, outside::Page};
-use crate::web::filter::{Filtered, essence, filter, filter_beginning};
+use crate::{
+    flights::GivenUp,
+    web::filter::{Caps, Filtered, essence, filter, filter_beginning},
+};
 
 /// A page without its code.
 #[derive(Debug, Clone)]
@@ -34,10 +37,14 @@ pub(super) struct Rendering {
 #[derive(Debug, Default)]
 pub(super) struct Renderings(Mutex<HashMap<Hash256, Arc<Made>>>);
 
-/// One rendering, by whoever makes it first.
+/// What the work on a rendering comes to, once it is done.
+type Work = watch::Receiver<Option<Result<Rendering, PortalError>>>;
+
+/// One rendering, by whoever wants it first.
 #[derive(Debug, Default)]
 pub(super) struct Made {
-    rendering: OnceCell<Rendering>,
+    /// The work on it, from when it has begun: it goes on whoever still waits for it.
+    work: OnceCell<Work>,
     /// Whether somebody has taken it on to store it, and whether it is.
     claimed: AtomicBool,
     stored: AtomicBool,
@@ -54,9 +61,28 @@ impl Renderings {
         let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         all.values().all(|made| made.stored.load(Ordering::Relaxed))
     }
+
+    /// Whether somebody has taken it on to store one of them, and has not done so yet.
+    pub(super) fn are_being_stored(&self) -> bool {
+        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all.values().any(|made| {
+            made.claimed.load(Ordering::Relaxed) && !made.stored.load(Ordering::Relaxed)
+        })
+    }
 }
 
 impl Made {
+    /// The rendering, or why there is none: whoever has the work begun, all hear what it comes to.
+    async fn rendering(
+        &self,
+        begin: impl Future<Output = Result<Work, PortalError>>,
+    ) -> Result<Rendering, PortalError> {
+        let mut work = self.work.get_or_try_init(|| begin).await?.clone();
+        let given_up = || internal(GivenUp);
+        let done = work.wait_for(Option::is_some).await.map_err(|_| given_up())?;
+        done.clone().unwrap_or_else(|| Err(given_up()))
+    }
+
     /// Whether it is on the caller to store it.
     pub(super) fn claim(&self) -> bool {
         !self.claimed.swap(true, Ordering::Relaxed)
@@ -85,47 +111,114 @@ impl Portal {
             self.parts().rules.all_keep_code(&submission.asked.agent, &page.redirected)?;
         }
         let made = page.renderings.of(submission.variant);
-        let making = made.rendering.get_or_try_init(|| self.render(submission, page));
-        let ended = timeout_at(until, making).await;
-        let rendering = ended.unwrap_or_else(|_| Err(self.timeout()))?.clone();
+        let making = made.rendering(self.begin(submission, page));
+        let rendering = timeout_at(until, making).await.unwrap_or_else(|_| Err(self.timeout()))?;
         Ok((rendering, made))
     }
 
-    async fn render(
-        &self,
-        submission: &Submission,
-        page: &Arc<Page>,
-    ) -> Result<Rendering, PortalError> {
+    /// Begins to make a rendering, as soon as there is room for that. It is work for processors: not on
+    /// the threads that everybody waits on, and not too much of it.
+    async fn begin(&self, submission: &Submission, page: &Arc<Page>) -> Result<Work, PortalError> {
         if submission.asked.method == HttpMethod::Head || page.body.is_empty() {
             // What a server calls a body that nobody reads is not passed on as it stands.
             let content_type = essence::shown(page.content_type.as_deref()).to_owned();
             let (content, filtered) = (Bytes::new(), FilterReport::default());
-            return Ok(Rendering { content, content_type, filtered, title: None });
+            let rendering = Rendering { content, content_type, filtered, title: None };
+            return Ok(watch::channel(Some(Ok(rendering))).1);
         }
-        let Filtered { content, content_type, mut report, title, .. } =
-            self.filter(submission.filter, page).await?;
-        if page.broken {
-            report.warnings.push("the answer broke off: this is not all of it".to_owned());
+        let permit = Arc::clone(&self.inner.filtering).acquire_owned().await.map_err(internal)?;
+        let (page, wanted, caps) =
+            (Arc::clone(page), submission.filter, self.parts().settings.caps);
+        let (done, work) = watch::channel(None);
+        // Nobody can end it: who gives up waiting leaves it to the others.
+        drop(tokio::task::spawn_blocking(move || {
+            let _permit = permit;
+            done.send_replace(Some(render(&page, &wanted, caps)));
+        }));
+        Ok(work)
+    }
+}
+
+fn render(page: &Page, wanted: &ContentFilter, caps: Caps) -> Result<Rendering, PortalError> {
+    let filter = if page.truncated { filter_beginning } else { filter };
+    let filtered = filter(&page.body, page.content_type.as_deref(), wanted, caps);
+    let Filtered { content, content_type, mut report, title, .. } =
+        filtered.map_err(|unfit| PortalError::FetchFailed(unfit.to_string()))?;
+    if page.broken {
+        report.warnings.push("the answer broke off: this is not all of it".to_owned());
+    }
+    let (content, content_type) = (Bytes::from(content), content_type.to_owned());
+    Ok(Rendering { content, content_type, filtered: report, title })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicUsize;
+
+    use futures_util::{FutureExt as _, poll};
+
+    use super::*;
+
+    fn rendering(content: &'static str) -> Rendering {
+        Rendering {
+            content: Bytes::from_static(content.as_bytes()),
+            content_type: "text/plain".to_owned(),
+            filtered: FilterReport::default(),
+            title: None,
         }
-        let (content, content_type) = (Bytes::from(content), content_type.to_owned());
-        Ok(Rendering { content, content_type, filtered: report, title })
     }
 
-    /// It is work for processors: not on the threads that everybody waits on, and not too much of it.
-    async fn filter(
-        &self,
-        wanted: ContentFilter,
-        page: &Arc<Page>,
-    ) -> Result<Filtered, PortalError> {
-        let permit = Arc::clone(&self.inner.filtering).acquire_owned().await.map_err(internal)?;
-        let page = Arc::clone(page);
-        let caps = self.parts().settings.caps;
-        let filtered = tokio::task::spawn_blocking(move || {
-            let _permit = permit;
-            let filter = if page.truncated { filter_beginning } else { filter };
-            filter(&page.body, page.content_type.as_deref(), &wanted, caps)
-        });
-        let filtered = filtered.await.map_err(internal)?;
-        filtered.map_err(|unfit| PortalError::FetchFailed(unfit.to_string()))
+    /// Each who waited once had it made anew, beside those that nobody waited for any more.
+    #[tokio::test]
+    async fn what_outlasts_the_first_who_waits_is_made_once_for_all() {
+        let unfit = || PortalError::FetchFailed("it is a picture".to_owned());
+        for outcome in [Ok(rendering("words")), Err(unfit())] {
+            let (made, n_begun) = (Made::default(), AtomicUsize::new(0));
+            let (done, work) = watch::channel(None);
+            let begin = || async {
+                n_begun.fetch_add(1, Ordering::Relaxed);
+                Ok(work.clone())
+            };
+            assert!(made.rendering(begin()).now_or_never().is_none(), "his time is up");
+            let mut second = Box::pin(made.rendering(begin()));
+            assert!(poll!(&mut second).is_pending());
+            done.send_replace(Some(outcome.clone()));
+            let third = made.rendering(begin());
+            for told in [second.await, third.await] {
+                assert_eq!(told.map(|it| it.content), outcome.clone().map(|it| it.content));
+            }
+            assert_eq!(n_begun.load(Ordering::Relaxed), 1);
+        }
+    }
+
+    #[tokio::test]
+    async fn work_that_breaks_down_is_nobodys_to_wait_for() {
+        let (made, (done, work)) = (Made::default(), watch::channel(None));
+        let mut waits = Box::pin(made.rendering(async { Ok(work) }));
+        assert!(poll!(&mut waits).is_pending());
+        drop(done);
+        assert!(matches!(waits.await, Err(PortalError::Internal(_))));
+    }
+
+    #[tokio::test]
+    async fn work_that_has_not_begun_is_begun_by_the_next() {
+        let (made, work) = (Made::default(), watch::channel(Some(Ok(rendering("words")))).1);
+        assert!(made.rendering(std::future::pending()).now_or_never().is_none(), "no room");
+        assert_eq!(made.rendering(async { Ok(work) }).await.unwrap().content, "words");
+    }
+
+    /// Near the end of a cycle one may store what is for the moment to the next.
+    #[test]
+    fn a_page_is_being_stored_from_when_it_is_taken_on_until_it_is_stored_or_given_back() {
+        let all = Renderings::default();
+        let (one, _other) = (all.of(Hash256::new([1; 32])), all.of(Hash256::new([2; 32])));
+        assert!(!all.are_being_stored());
+        assert!(one.claim());
+        assert!(all.are_being_stored());
+        one.give_back();
+        assert!(!all.are_being_stored());
+        assert!(one.claim() && !one.claim());
+        one.mark_stored();
+        assert!(!all.are_being_stored() && !all.are_stored());
     }
 }

@@ -12,6 +12,7 @@ use weir_aggregates::{
 };
 use weir_events::{
     mint::stream as account_stream,
+    position::Position,
     timestamp::Timestamp,
     web::{Event, WebCacheStored, agent_stream, cache_stream, request::PortalError, transfer},
 };
@@ -166,10 +167,12 @@ impl Portal {
     }
 }
 
-/// What a settlement says; nothing, where the request was settled before.
-pub(super) fn settled(said: Paired<Gateway, Account>) -> Result<Option<Vec<Event>>, PortalError> {
+/// What a settlement says, and where it ends in the log; nothing, where the request was settled before.
+pub(super) fn settled(
+    said: Paired<Gateway, Account>,
+) -> Result<Option<(Vec<Event>, Position)>, PortalError> {
     match said {
-        Paired::Done(events, _) => Ok(Some(events)),
+        Paired::Done(events, position) => Ok(Some((events, position))),
         Paired::FirstRefused(Refusal::NotUnderWay(_)) | Paired::Before(_) => Ok(None),
         Paired::FirstRefused(refusal) => Err(internal(refusal)),
         Paired::SecondRefused(refusal) => Err(internal(refusal)),

@@ -5,9 +5,12 @@ use std::sync::Arc;
 use bytes::Bytes;
 use tokio::time::Instant;
 use weir_aggregates::web::gateway::{Answer, BackOff, Command, Failure, Given};
-use weir_events::web::{
-    Asked, Event, WebCacheStored, WebRedirect, WebRequestCompleted, WebRequestSubmitted,
-    request::PortalError,
+use weir_events::{
+    position::Position,
+    web::{
+        Asked, Event, WebCacheStored, WebRedirect, WebRequestCompleted, WebRequestSubmitted,
+        request::PortalError,
+    },
 };
 use weir_projections::web::request_log::Unsettled;
 
@@ -21,7 +24,7 @@ use super::{
     settle::{Settlement, settled},
 };
 use crate::{
-    outbound::web::{ask::Terms, places::Seat},
+    outbound::web::places::Seat,
     web::pages::{Cached, CycleTime},
 };
 
@@ -58,7 +61,7 @@ impl Portal {
                 drop(seat);
                 fetched
             }
-            None => self.fetched(&submission, Terms { seat, until: Some(until) }).await,
+            None => self.fetched(&submission, seat, until).await,
         };
         let Asked { agent, request, .. } = submission.asked;
         let mine = fetched.by == (agent, request);
@@ -119,7 +122,7 @@ impl Portal {
         };
         let cost = answer.cost(submitted);
         let command = Command::Complete(Box::new(answer), self.parts().settings.tax);
-        let done = self.end(submission, &command, cost.spark, None).await?;
+        let (done, _) = self.end(submission, &command, cost.spark, None).await?;
         done.map(|done| (Arc::new(done), cached.body.clone())).ok_or_else(settled_otherwise)
     }
 
@@ -190,8 +193,8 @@ impl Portal {
         match (&stored, &done) {
             // Whoever stores it is not always the one it was fetched for, and others may want it in
             // another way.
-            (Some(stored), Ok(_)) => {
-                pages.remember(stored, bytes.clone());
+            (Some(stored), Ok((_, position))) => {
+                pages.remember(stored, *position, bytes.clone());
                 let (url, caller) = (&submission.url, &submission.caller);
                 pages.recheck(stored, url, page.asked_at, caller).await;
                 made.mark_stored();
@@ -203,7 +206,8 @@ impl Portal {
             (None, _) if is_for_now => self.let_go(submission, &page),
             (None, _) => {}
         }
-        done?.map(|done| (Arc::new(done), bytes)).ok_or_else(settled_otherwise)
+        let (done, _) = done?;
+        done.map(|done| (Arc::new(done), bytes)).ok_or_else(settled_otherwise)
     }
 
     async fn failed(&self, submission: &Submission, failure: Failure) -> Ended {
@@ -213,14 +217,15 @@ impl Portal {
         Err(error)
     }
 
-    /// Puts the end of a request on record; answers what it says, where it was answered.
+    /// Puts the end of a request on record; answers what it says, where it was answered, and where it
+    /// stands.
     async fn end(
         &self,
         submission: &Submission,
         command: &Command,
         spark: u64,
         stored: Option<&WebCacheStored>,
-    ) -> Result<Option<WebRequestCompleted>, PortalError> {
+    ) -> Result<(Option<WebRequestCompleted>, Position), PortalError> {
         let Asked { request, agent, cycle, .. } = submission.asked;
         let settlement = Settlement {
             of: Unsettled { agent, request, cycle },
@@ -232,11 +237,13 @@ impl Portal {
             caller: &submission.caller,
         };
         // Or it was given up meanwhile, and settled as that.
-        let events = settled(self.settle(settlement).await?)?.ok_or_else(settled_otherwise)?;
-        Ok(events.into_iter().find_map(|event| match event {
+        let said = settled(self.settle(settlement).await?)?;
+        let (events, position) = said.ok_or_else(settled_otherwise)?;
+        let done = events.into_iter().find_map(|event| match event {
             Event::WebRequestCompleted(done) => Some(done),
             _ => None,
-        }))
+        });
+        Ok((done, position))
     }
 }
 

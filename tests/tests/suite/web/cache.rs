@@ -87,8 +87,9 @@ impl Instance {
         let stored = WebCacheStored { key, content_size: size, ..stored(asked, owner, hash) };
         let stream = weir_events::web::cache_stream(&stored.key).expect("a stream");
         let event: weir_events::web::Event = stored.clone().into();
-        self.door.record(stream, &[event], &Caller::processor("test")).await.expect("record");
-        self.pages.remember(&stored, content);
+        let caller = Caller::processor("test");
+        let recorded = self.door.record(stream, &[event], &caller).await.expect("record");
+        self.pages.remember(&stored, recorded.last, content);
         stored
     }
 
@@ -126,6 +127,9 @@ async fn a_page_is_shown_here_at_once_and_on_another_instance_soon() {
     // While the cycle is before the one it expires in.
     assert!(here.look(&page, bob, 6).await.is_some());
     assert!(here.look(&page, bob, 7).await.is_none() && there.look(&page, bob, 7).await.is_none());
+    // Stored again when it has expired, it is shown at once again.
+    here.store(&asked(1, ann, 7), None, "everybody's again").await;
+    assert_eq!(here.text(&page, bob, 7).await.as_deref(), Some("everybody's again"));
     for instance in [here, there] {
         instance.lifecycle.stop(Duration::from_secs(5)).await;
     }
@@ -230,6 +234,7 @@ async fn what_is_purged_is_gone_on_every_instance_and_can_be_stored_again() {
         assert!(instance.look(&kept, ann, 3).await.is_some());
     }
     here.store(&asked(1, ann, 3), None, "new words").await;
+    assert_eq!(here.text(&page, ann, 3).await.as_deref(), Some("new words"), "here at once");
     for instance in [&here, &there] {
         until("the new one is shown", async || {
             let text = instance.text(&page, ann, 3).await;

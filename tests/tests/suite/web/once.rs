@@ -254,6 +254,18 @@ async fn a_request_that_comes_again_gets_its_first_answer() {
     one.stop().await;
 }
 
+/// So many agents with spark, whose tokens and keys are known by now: to look all of them up at once takes
+/// longer than anybody waits.
+async fn agents(admin: &Client, n: usize, spark: u64) -> Vec<Agent> {
+    let mut agents = Vec::new();
+    for n in 0..n {
+        let agent = Agent::with_spark(admin, &format!("agent {n}"), spark).await;
+        agent.get(&format!("known {n}"), "https://github.com/", 0).await.has(403);
+        agents.push(agent);
+    }
+    agents
+}
+
 /// Every agent asks for the same, once under each seed.
 fn crowd<'a>(
     agents: &'a [Agent],
@@ -271,10 +283,7 @@ async fn two_hundred_who_want_the_same_wait_for_one_fetch() {
     let weir = place.start(Part::Up).await;
     open(&weir, 3).await;
     let admin = &weir.client;
-    let mut agents = Vec::new();
-    for n in 0..40 {
-        agents.push(Agent::with_spark(admin, &format!("agent {n}"), 100).await);
-    }
+    let agents = agents(admin, 40, 100).await;
     let now = tick(admin, 1).await;
     let gate = outside.hold();
     let url = format!("{}/popular", outside.url);
@@ -310,10 +319,7 @@ async fn whenever_a_crowd_comes_it_has_a_page_fetched_once() {
     let weir = place.start(Part::Up).await;
     open(&weir, 20).await;
     let admin = &weir.client;
-    let mut agents = Vec::new();
-    for n in 0..20 {
-        agents.push(Agent::with_spark(admin, &format!("agent {n}"), 100).await);
-    }
+    let agents = agents(admin, 20, 100).await;
     let now = tick(admin, 1).await;
     for round in 0..ROUNDS {
         let url = format!("{}/crowd/{round}", outside.url);
@@ -325,4 +331,54 @@ async fn whenever_a_crowd_comes_it_has_a_page_fetched_once() {
         assert_eq!((outside.n_asked(), paid), (round + 1, 1), "round {round}");
     }
     weir.stop().await;
+}
+
+/// What was known of a page before, that it has expired or was purged, once had it fetched twice.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_crowd_has_the_same_page_fetched_once_more_when_it_is_over_and_when_it_was_purged() {
+    const ROUNDS: usize = 8;
+    let outside = Outside::start().await;
+    let place = place(&outside, ", requests_per_tick: 1000, cache: {ttl: 1}").await;
+    let weir = place.start(Part::Up).await;
+    open(&weir, 40).await;
+    let admin = &weir.client;
+    let agents = agents(admin, 20, 200).await;
+    let (url, witness) = (format!("{}/crowd", outside.url), format!("{}/witness", outside.url));
+    let mut now = tick(admin, 1).await;
+    for round in 0..ROUNDS {
+        match round {
+            0 => {}
+            // The next cycle: it has expired.
+            n if n % 2 == 0 => now = tick(admin, 100).await,
+            n => {
+                // The page first: when the other one is known to be gone, so is this.
+                agents[0].get(&format!("witness {n}"), &witness, now).await.has(200);
+                for gone in [&url, &witness] {
+                    purged(admin, gone).await;
+                }
+                let mut looks = 0;
+                deadline::until("it is known that both are gone", async || {
+                    looks += 1;
+                    let seed = format!("witness {n}, look {looks}");
+                    let page = agents[0].get(&seed, &witness, now).await.expect(200).json();
+                    if page["cached"] == false { Ok(()) } else { Err(page) }
+                })
+                .await;
+            }
+        }
+        let seeds: Vec<String> = (0..3).map(|n| format!("{round} {n}")).collect();
+        let answers = futures_util::future::join_all(crowd(&agents, &seeds, &url, now)).await;
+        let answers: Vec<Value> = answers.into_iter().map(|it| it.expect(200).json()).collect();
+        let paid = answers.iter().filter(|it| it["cached"] == false).count();
+        assert_eq!((outside.asked("/crowd"), paid), (round + 1, 1), "round {round}");
+    }
+    weir.stop().await;
+}
+
+/// Has a page forgotten that is cached.
+async fn purged(admin: &Client, url: &str) {
+    let head = admin.get("/api/nexus").await.position();
+    admin.reaches("cache", head).await;
+    let purged = admin.delete(&format!("/api/web/cache?url={url}")).await.expect(200).json();
+    assert_eq!(purged["n_pages"], 1, "{purged}");
 }

@@ -16,11 +16,13 @@ use weir_tests::{
     weir::{Answer, Client, Part, Place, Weir},
 };
 
+use super::kills::holder::{Fate, Holder};
+
 /// A running Weir whose gateway reaches the test's own website, with a driven clock, in epoch 40.
 struct Road {
     outside: Outside,
     weir: Weir,
-    _place: Place,
+    place: Place,
 }
 
 impl Road {
@@ -42,7 +44,7 @@ impl Road {
         let weir = place.start(Part::Up).await;
         let body = json!({"epoch": 40, "reason": "a test"});
         weir.client.post("/api/nexus/epoch", &body).await.has(200);
-        Self { outside, weir, _place: place }
+        Self { outside, weir, place }
     }
 
     fn admin(&self) -> &Client {
@@ -256,6 +258,121 @@ async fn a_page_that_is_too_long_says_so_in_every_format() {
         let short = ask("/short", format, "first").await;
         assert_eq!((short.0, short.1), (json!([]), says(false)), "{format:?}");
     }
+    road.weir.stop().await;
+}
+
+/// Decoding once made a page longer than what is read, and its beginning was everybody's.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_page_that_decoding_makes_too_long_is_shown_to_nobody_else() {
+    let road = Road::start(", max_page: 64KiB").await;
+    let (ann, bob) = (road.agent("ann").await, road.agent("bob").await);
+    // 57 kB of windows-1251 are 90 kB of UTF-8.
+    let words = b"<p>\xcf\xeb\xee\xf2\xe8\xed\xe0 \xed\xe0 \xf0\xe5\xea\xe5.</p>".repeat(2_500);
+    let headers = vec![("content-type", "text/html; charset=windows-1251".to_owned())];
+    let page = Page { body: words.into(), headers, ..Page::html("") };
+    road.outside.put("/river", page.with("cache-control", "max-age=1000"));
+    let (url, now) = (road.at("/river"), road.tick(1).await);
+    let ask = async |agent: &Agent, seed: &str| {
+        let mut asks = agent.asks(seed, &url, now);
+        asks.filter.max_size = 1_000_000;
+        agent.send(asks).await.expect(200).json()
+    };
+    let first = ask(&ann, "first").await;
+    let warnings = first["filtered"]["warnings"].as_array().expect("warnings");
+    assert!(warnings.contains(&json!("only the first 65536 bytes were read")), "{warnings:?}");
+    assert!(warnings.contains(&json!("truncated")), "{warnings:?}");
+    assert!(first["content"].as_str().expect("text").contains("Плотина"), "{first}");
+    assert_eq!(ask(&bob, "his").await["cached"], false);
+    assert_eq!(road.outside.asked("/river"), 2);
+    for agent in [&ann, &bob] {
+        assert_eq!(ask(agent, "again").await["cached"], true, "each has his own");
+    }
+    // Nor is it shown to who waits for the same at the same time.
+    road.outside.put("/both", road.outside.page("/river"));
+    let (gate, both) = (road.outside.hold(), road.at("/both"));
+    let release = async {
+        road.admitted(4).await;
+        gate.add_permits(10);
+    };
+    let (anns, bobs, ()) =
+        tokio::join!(ann.get("both", &both, now), bob.get("both", &both, now), release);
+    for answer in [anns, bobs] {
+        assert_eq!(answer.expect(200).json()["cached"], false);
+    }
+    road.weir.stop().await;
+}
+
+/// Whoever came while a page was stored was once given it, whatever it allows.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_asks_after_a_page_came_is_given_it_only_while_it_is_good() {
+    let road = Road::start(", timeout: 1m").await;
+    let (ann, bob) = (road.agent("ann").await, road.agent("bob").await);
+    let database = road.place.database.as_ref().expect("a test database");
+    let mut holder = Holder::new(database).await;
+    let now = road.tick(1).await;
+    for (path, said, n_fetches) in [
+        ("/anew", "no-cache", 2),
+        ("/over", "max-age=0", 2),
+        // Too short for the cache, and long enough for who comes now.
+        ("/short", "max-age=60", 1),
+    ] {
+        let page = Page::html(&format!("<p>This is new at {path}.</p>"));
+        road.outside.put(path, page.with("cache-control", said));
+        holder.hold_content().await;
+        let url = road.at(path);
+        let later = async {
+            // The first one has it, and is about to keep what it was given.
+            let backend = holder.held("the page came").await;
+            let release = async {
+                holder.all_held(2).await;
+                holder.let_go(backend, Fate::Lands, "portal.content").await;
+            };
+            tokio::join!(bob.get(path, &url, now), release).0
+        };
+        let (first, second) = tokio::join!(ann.get(path, &url, now), later);
+        first.has(200);
+        let shared = second.expect(200).json()["cached"] == true;
+        assert_eq!((road.outside.asked(path), shared), (n_fetches, n_fetches == 1), "{path}");
+    }
+    road.weir.stop().await;
+}
+
+/// Who waited for another one's page, which was not for him, was once sent away where his queue was full.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_was_let_in_without_a_seat_waits_for_one() {
+    let road = Road::start(", at_once: 2, timeout: 1m").await;
+    let (ann, bob) = (road.agent("ann").await, road.agent("bob").await);
+    let session = Page::html("<p>You are signed in.</p>").with("set-cookie", "sid=1");
+    road.outside.put("/session", session);
+    let now = road.tick(1).await;
+    let (gate, url) = (road.outside.hold(), road.at("/session"));
+    let urls: Vec<String> = (0..40).map(|n| road.at(&format!("/{n}"))).collect();
+    let anns = async {
+        road.asked("/session", 1).await;
+        // Hers needs no seat: it waits for bob's. Then all her seats are taken.
+        let waits = async { ann.get("session", &url, now).await };
+        let others = async {
+            road.admitted(2).await;
+            futures_util::future::join_all(urls.iter().map(|url| ann.get(url, url, now))).await
+        };
+        tokio::join!(waits, others)
+    };
+    let bobs = async {
+        let answer = bob.get("session", &url, now).await;
+        // She has been sent away by now, or waits for a seat.
+        gate.add_permits(1_000);
+        answer
+    };
+    let release = async {
+        // Two at once, and 32 who wait.
+        road.admitted(2 + 34).await;
+        gate.add_permits(1);
+    };
+    let ((hers, others), his, ()) = tokio::join!(anns, bobs, release);
+    his.has(200);
+    assert_eq!(hers.expect(200).json()["cached"], false);
+    let sent_away = others.iter().filter(|it| code(it) == refused(429, "portal_rate")).count();
+    assert_eq!((sent_away, road.outside.asked("/session")), (40 - 34, 2));
     road.weir.stop().await;
 }
 

@@ -6,7 +6,8 @@ use std::{
     time::Duration,
 };
 
-use futures_util::future::join_all;
+use futures_util::future::{join, join_all};
+use tokio::time::Instant;
 
 use super::world::{World, anything, class, page, redirect};
 use crate::{
@@ -130,6 +131,24 @@ async fn the_deadline_covers_waiting_and_bodies_that_never_end() {
     gate.open();
     drop(place);
     world.get("http://c.example/").await.unwrap();
+}
+
+/// What a page says of its age is older by that.
+#[tokio::test]
+async fn a_page_says_how_long_it_took_from_when_the_outside_was_asked() {
+    let (world, gate) = gated(Settings::default());
+    let before = Instant::now();
+    let observing = async {
+        until(&world, 1).await;
+        let asked = Instant::now();
+        tokio::task::yield_now().await;
+        let held = asked.elapsed();
+        gate.open();
+        held
+    };
+    let (page, held) = join(world.get("http://a.example/"), observing).await;
+    let took = page.unwrap().took;
+    assert!(held <= took && took <= before.elapsed(), "{held:?} {took:?}");
 }
 
 /// Who was asked by a redirect is who is left alone, not who was asked for.

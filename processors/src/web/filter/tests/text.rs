@@ -241,3 +241,29 @@ fn prose_that_begins_like_code_is_prose() {
         assert!(!raw(code, "text/plain").content.contains("leak"), "{code}");
     }
 }
+
+/// A page of another charset was once longer than what is read of it, and taken for a whole one.
+#[test]
+fn a_page_that_decoding_makes_too_long_is_known_to_be() {
+    let caps = Caps { max_input_bytes: 200, ..Caps::default() };
+    let cyrillic = |n| vec![0xef; n];
+    let wide = |n| "a\0".repeat(n).into_bytes();
+    let image = [b"\x89PNG\r\n\x1a\n".as_slice(), &[0xef; 300]].concat();
+    for (body, declared, wanted) in [
+        (cyrillic(100), "text/plain; charset=windows-1251", false),
+        (cyrillic(101), "text/plain; charset=windows-1251", true),
+        (vec![b'a'; 200], "text/plain; charset=windows-1251", false),
+        ("\u{44f}".repeat(101).into_bytes(), "text/plain; charset=utf-8", true),
+        // Twice as long before as after.
+        (wide(200), "text/plain; charset=utf-16le", false),
+        (wide(201), "text/plain; charset=utf-16le", true),
+        (image, "image/png", false),
+        (Vec::new(), "text/plain", false),
+    ] {
+        let said = overflows(&body, Some(declared), caps);
+        assert_eq!(said, wanted, "{} bytes of {declared}", body.len());
+        if let Ok(filtered) = filter(&body, Some(declared), &ContentFilter::default(), caps) {
+            assert_eq!(filtered.truncated, wanted, "{} bytes of {declared}", body.len());
+        }
+    }
+}

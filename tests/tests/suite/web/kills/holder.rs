@@ -60,6 +60,19 @@ impl Holder {
         deadline::until(what, async || self.waiting().await.ok_or("nobody waits")).await
     }
 
+    /// Waits until so many are held up.
+    pub(in crate::web) async fn all_held(&mut self, n: i64) {
+        let waiting = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND objid = 7402
+            AND NOT granted
+            AND database = (SELECT oid FROM pg_database WHERE datname = current_database())";
+        deadline::until("all are held up", async || {
+            let found = sqlx::query_scalar::<_, i64>(waiting).fetch_one(&mut self.connection).await;
+            let found = found.expect("look");
+            if found == n { Ok(()) } else { Err(found) }
+        })
+        .await;
+    }
+
     /// Who waits is cut off, or goes on; from now on nobody waits any more. Others may be at work.
     pub(in crate::web) async fn release(&mut self, backend: i32, fate: Fate) {
         if fate == Fate::Lost {
