@@ -18,6 +18,7 @@ mod licences;
 mod lookalikes;
 mod matrix;
 mod measured;
+mod memory;
 mod npm;
 mod profiles;
 mod pypi;
