@@ -1,6 +1,7 @@
 //! Container images end to end, against an upstream in this process.
 
 mod behind;
+mod blobs;
 
 use std::time::Duration;
 
