@@ -118,6 +118,12 @@ impl Constraint {
         matches!(self.0, Kind::Any)
     }
 
+    /// The digests of images that it names. A pattern names none.
+    pub fn digests(&self) -> impl Iterator<Item = &str> {
+        let tags = if let Kind::Docker(tags) = &self.0 { Some(tags) } else { None };
+        tags.into_iter().flat_map(Tags::digests)
+    }
+
     /// Whether a version is one of those. No version of another ecosystem is.
     #[must_use]
     pub fn matches(&self, version: &Version) -> bool {

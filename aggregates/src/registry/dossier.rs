@@ -1,6 +1,6 @@
 //! Everything that is known about one package, and the judgement on its versions: a pure function.
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use blake3::Hash;
 use weir_events::{
@@ -150,6 +150,15 @@ impl Dossier {
     #[must_use]
     pub fn rules(&self) -> &[Arc<CompiledRule>] {
         &self.rules
+    }
+
+    /// The digests of images that rules and sources name, whatever is made of that. What an image has in
+    /// it, its registry tells: who judges that has to look there.
+    #[must_use]
+    pub fn named_digests(&self) -> BTreeSet<&str> {
+        let rules = self.rules.iter().flat_map(|rule| rule.constraint().digests());
+        let listed = self.said.about().listed().filter(|version| version.starts_with(DIGEST));
+        rules.chain(listed).collect()
     }
 
     /// Whether no version can be refused, so that none needs to be looked at.

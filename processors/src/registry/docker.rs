@@ -6,9 +6,11 @@
 //!
 //! What is said of a tag holds for everything behind it. A manifest is judged by its own digest and
 //! by the tags and indexes it was seen under ([`kin`]); one that was asked for by digest, and seen
-//! under none, passes only after a look behind the tags that are blocked. A blob passes with a
-//! manifest that names it and was seen here, and with nothing else. Every manifest and every blob
-//! that leaves is on record with the tag or digest by which it passed.
+//! under none, passes only after a look behind the tags and digests that are blocked, and the indexes
+//! in what is behind them. One way to it that passes is enough: a tag is a name, and another name for
+//! the same image is another one. A blob passes with a manifest that names it and was seen here, and
+//! with nothing else. Every manifest and every blob that leaves is on record with the tag or digest by
+//! which it passed.
 //!
 //! Follows the distribution specification of the Open Container Initiative.
 

@@ -298,28 +298,49 @@ async fn a_file_that_is_none_never_ends_well_is_not_kept_and_does_not_displace_t
     files::<Docker<FileCache>>(docker).await;
 }
 
+/// What a list promises of a file, as it is spelt there and as clients are told.
+type Promised = fn(&[u8]) -> (String, String);
+
 /// Another file under a name that was let through already: neither the one that is kept, for the list
 /// says that it is another, nor that, for nobody publishes a file twice.
-#[tokio::test]
-async fn a_file_that_was_published_again_is_given_neither_as_it_was_nor_as_it_is() {
-    let weir = hasty::<Pypi<FileCache>>(LONG).await;
-    let mut package = pypi(&weir.upstream);
+async fn published_again<P: Tested>(package: fn(&Fake) -> Package, promised: Promised) {
+    let weir = hasty::<P>(LONG).await;
+    let mut package = package(&weir.upstream);
     package.put(&weir.upstream);
     assert_eq!(body(weir.get(&package.file).await).await.unwrap(), package.content);
-    weir.until("kept", || weir.recorded().contains(&"stored")).await;
+    weir.until("kept and pinned", || {
+        weir.recorded().contains(&"stored") && !weir.pinned().is_empty()
+    })
+    .await;
     let listed = String::from_utf8(package.listed).unwrap();
     let again = b"the same name again".to_vec();
-    let of = |content: &[u8]| hex::encode(Sha256::digest(content));
-    package.listed = listed.replace(&of(&package.content), &of(&again)).into_bytes();
-    let before = of(&package.content);
+    let ((listed_before, before), (listed_now, now)) =
+        (promised(&package.content), promised(&again));
+    package.listed = listed.replace(&listed_before, &listed_now).into_bytes();
     package.content = again;
     package.put(&weir.upstream);
     let answer = weir.get(&package.file).await;
-    assert_eq!(answer.status, StatusCode::FORBIDDEN);
+    assert_eq!(answer.status, StatusCode::FORBIDDEN, "{}", package.file);
     let said = String::from_utf8(body(answer).await.unwrap().to_vec()).unwrap();
-    for words in [before, of(&package.content), "(integrity)".to_owned()] {
-        assert!(said.contains(&words), "{said}");
+    for words in [before, now, "(integrity)".to_owned()] {
+        assert!(said.contains(&words), "{}: {said}", package.file);
     }
+    assert_eq!(weir.upstream.n_asked(&package.file_at), 1, "{}", package.file);
+}
+
+#[tokio::test]
+async fn a_file_that_was_published_again_is_given_neither_as_it_was_nor_as_it_is() {
+    let sha256 = |content: &[u8]| {
+        let digest = hex::encode(Sha256::digest(content));
+        (digest.clone(), digest)
+    };
+    let sha512 = |content: &[u8]| {
+        let digest: [u8; 64] = Sha512::digest(content).into();
+        (STANDARD.encode(digest), hex::encode(digest))
+    };
+    published_again::<Pypi<FileCache>>(pypi, sha256).await;
+    published_again::<Npm<FileCache>>(npm, sha512).await;
+    published_again::<Cargo<FileCache>>(cargo, sha256).await;
 }
 
 /// What an upstream said cannot be taken back: each decision names the very document it was made by.

@@ -20,6 +20,7 @@ mod lookalikes;
 mod made;
 mod matrix;
 mod measured;
+mod memory;
 mod npm;
 mod prefixed;
 mod profiles;

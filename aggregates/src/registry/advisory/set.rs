@@ -254,6 +254,11 @@ impl<'a> About<'a> {
         self.len() == 0
     }
 
+    /// The versions that are said to be affected one by one, as often as that is said.
+    pub fn listed(self) -> impl Iterator<Item = &'a str> {
+        self.0.into_iter().flatten().flat_map(Shelf::listed)
+    }
+
     /// All that is said, each with the version that it is to be asked about. A version of which no
     /// release of Go can be told falls under all that is said of them.
     fn shelves<'v>(

@@ -249,6 +249,12 @@ impl Shelf {
             Self { table: mem::take(&mut self.table), claims: claims.into(), ..Self::default() };
     }
 
+    /// The versions that are said to be affected one by one, as often as that is said.
+    pub(super) fn listed(&self) -> impl Iterator<Item = &str> {
+        let ranks = self.claims.iter().flat_map(|claim| claim.listed.iter());
+        ranks.map(|rank| self.table.text(*rank))
+    }
+
     /// BLAKE3 of all statements about the package, in whatever order they came.
     pub(super) fn digest(&self) -> Hash {
         let digest = || {

@@ -40,6 +40,14 @@ impl Tags {
         self.0.iter().any(|tag| matches!(tag, Tag::Named(tag) if tag.bytes().all(|b| b == b'*')))
     }
 
+    /// The digests among them.
+    pub(super) fn digests(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().filter_map(|tag| match tag {
+            Tag::Digest(digest) => Some(&**digest),
+            Tag::Named(_) => None,
+        })
+    }
+
     pub(super) fn contain(&self, name: &str) -> bool {
         let digest = name.contains(':');
         self.0.iter().any(|tag| match tag {

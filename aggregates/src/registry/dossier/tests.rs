@@ -151,6 +151,29 @@ fn packages_of_every_ecosystem_are_judged_by_their_own_names_and_versions() {
 }
 
 #[test]
+fn the_digests_that_are_named_are_told_whoever_names_them() {
+    let [one, two, three] = ["1", "2", "3"].map(|digit| format!("sha256:{}", digit.repeat(64)));
+    let of = |package: &str, versions: &str| {
+        rule_of(Ecosystem::Docker, 1, package, versions, Mask::Mark)
+    };
+    let mut said = advisory("GHSA-1", Class::Vulnerability, Severity::High);
+    said.ecosystem = Ecosystem::Docker;
+    said.affected[0].package = "library/app".to_owned();
+    said.affected[0].windows.clear();
+    said.affected[0].versions = vec![three.clone(), "3.1".to_owned()];
+    let rules = vec![
+        of("app", &format!("latest || {}", one.to_uppercase().replace("SHA", "sha"))),
+        of("*", &format!("{two} || {one}")),
+        of("other", &format!("sha256:{}", "4".repeat(64))),
+    ];
+    let given = Given { rules, advisories: vec![said], ..Given::default() };
+    let dossier = given.facts().about(Ecosystem::Docker, "app", None, NOW);
+    assert_eq!(dossier.named_digests().into_iter().collect::<Vec<_>>(), [&*one, &*two, &*three]);
+    let python = of_advisory(Class::Vulnerability, Severity::High).dossier_for(None);
+    assert!(python.named_digests().is_empty());
+}
+
+#[test]
 fn of_several_rules_the_strictest_that_matches_speaks() {
     let given = of_rules(&[
         rule(1, "six", ">=1.17", Mask::Mark),

@@ -1,9 +1,11 @@
 //! What a manifest says of others: the manifests of an index, the blobs of an image. Its bytes stay
 //! what they are.
 
-use http::{HeaderMap, HeaderValue, header};
-use serde::Deserialize;
+mod members;
 
+use http::{HeaderMap, HeaderValue, header};
+
+use self::members::{Descriptor, Read};
 use super::name::{Digest, NameFault};
 
 /// The largest manifest. Registries take those of 4 MiB at least.
@@ -49,6 +51,12 @@ impl Accepts {
         self.kinds().any(|kind| kind == media_type)
     }
 
+    /// Whether indexes are taken of whichever kind: who takes none is told of an image in their place.
+    #[must_use]
+    pub fn takes_indexes(self) -> bool {
+        self.takes(OCI_INDEX) && self.takes(LIST)
+    }
+
     /// How an upstream is asked for these kinds, and no others.
     #[must_use]
     pub fn header(self) -> HeaderValue {
@@ -72,7 +80,7 @@ pub const ACCEPT: &str = "application/vnd.oci.image.index.v1+json, \
 #[derive(Debug, thiserror::Error)]
 pub enum ManifestFault {
     /// It is not the JSON of one.
-    #[error("it is not the JSON of a manifest")]
+    #[error("it is not the JSON of a manifest: {0}")]
     Json(#[from] serde_json::Error),
     /// It is of the first schema, or of none.
     #[error("it is no manifest of the second schema, and older ones cannot be verified")]
@@ -100,36 +108,23 @@ pub struct Manifest {
     pub media_type: &'static str,
     /// The manifests it names.
     pub manifests: Vec<Digest>,
+    /// Those of them that it calls indexes, or nothing. What it calls something else, no client takes for
+    /// an index.
+    pub indexes: Vec<Digest>,
     /// The blobs it names, with their sizes. What has no digest of SHA-256 is left out: it cannot be
     /// asked for here, but nothing is wrong with the rest.
     pub blobs: Vec<(Digest, u64)>,
 }
 
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Read {
-    schema_version: Option<u64>,
-    media_type: Option<String>,
-    #[serde(default)]
-    manifests: Option<Vec<Descriptor>>,
-    config: Option<Descriptor>,
-    #[serde(default)]
-    layers: Option<Vec<Descriptor>>,
-    /// The layers of an artifact.
-    #[serde(default)]
-    blobs: Option<Vec<Descriptor>>,
-}
-
-#[derive(Deserialize)]
-struct Descriptor {
-    digest: String,
-    size: u64,
-}
-
 impl Descriptor {
+    /// Whether it may name an index.
+    fn may_be_index(&self) -> bool {
+        self.media_type.as_deref().is_none_or(|said| [OCI_INDEX, LIST].contains(&said))
+    }
+
     /// What it names, where that can be asked for here.
     fn read(self) -> Result<Option<(Digest, u64)>, ManifestFault> {
-        let Self { digest, size } = self;
+        let Self { digest, size, .. } = self;
         if is_sha512(&digest) {
             return Ok(None);
         }
@@ -173,14 +168,19 @@ impl Manifest {
             let named = named.into_iter().filter_map(|named| named.read().transpose());
             named.collect::<Result<Vec<_>, ManifestFault>>()
         };
-        let manifests = named(manifests)?.into_iter().map(|(digest, _)| digest).collect();
-        Ok(Self { media_type, manifests, blobs: named(blobs)? })
+        let (indexes, images): (Vec<_>, Vec<_>) =
+            manifests.into_iter().partition(Descriptor::may_be_index);
+        let digests = |(digest, _)| digest;
+        let indexes: Vec<_> = named(indexes)?.into_iter().map(digests).collect();
+        let images = named(images)?.into_iter().map(digests);
+        let manifests = indexes.iter().copied().chain(images).collect();
+        Ok(Self { media_type, manifests, indexes, blobs: named(blobs)? })
     }
 
     /// How much memory it takes, roughly.
     #[must_use]
     pub fn size_bytes(&self) -> u64 {
-        512 + 64 * (self.manifests.len() + self.blobs.len()) as u64
+        512 + 64 * (self.manifests.len() + self.indexes.len() + self.blobs.len()) as u64
     }
 }
 
@@ -196,11 +196,28 @@ mod tests {
         );
         let read = Manifest::read(index.as_bytes()).unwrap();
         assert_eq!((read.media_type, &read.manifests[..]), (OCI_INDEX, &[a][..]));
+        assert_eq!(read.indexes, [a], "it may be one");
         let image = format!(
             r#"{{"schemaVersion":2,"mediaType":"{IMAGE}","config":{{"digest":"{a}","size":3}},"layers":[{{"digest":"{b}","size":4}}]}}"#
         );
         let read = Manifest::read(image.as_bytes()).unwrap();
         assert_eq!((read.media_type, &read.blobs[..]), (IMAGE, &[(a, 3), (b, 4)][..]));
+    }
+
+    #[test]
+    fn indexes_in_an_index_are_told_by_what_it_calls_them() {
+        let digests = [b"a", b"b", b"c", b"d"].map(|text| Digest::of(text));
+        let called = [OCI_IMAGE, OCI_INDEX, LIST, "application/vnd.oci.image.layer.v1.tar+gzip"];
+        let named = digests.iter().zip(called).map(|(digest, called)| {
+            format!(r#"{{"mediaType":"{called}","digest":"{digest}","size":1}}"#)
+        });
+        let named: Vec<_> = named.collect();
+        let index = format!(r#"{{"schemaVersion":2,"manifests":[{}]}}"#, named.join(","));
+        let Manifest { mut manifests, indexes, .. } = Manifest::read(index.as_bytes()).unwrap();
+        manifests.sort();
+        let mut all = digests;
+        all.sort();
+        assert_eq!((&manifests[..], &indexes[..]), (&all[..], &digests[1..3]));
     }
 
     #[test]
@@ -227,6 +244,9 @@ mod tests {
         let some = of(&[&format!("{IMAGE};q=0.5,{OCI_IMAGE}"), "text/html"]);
         assert_eq!(some.header(), format!("{OCI_IMAGE}, {IMAGE}").as_str());
         assert!(some.takes(IMAGE) && !some.takes(OCI_INDEX));
+        let both = of(&[&format!("{IMAGE}, {OCI_INDEX}, {LIST}")]);
+        assert!(both.takes_indexes() && !some.takes_indexes());
+        assert!(!of(&[&format!("{IMAGE}, {OCI_INDEX}")]).takes_indexes());
         let none = of(&["application/vnd.docker.distribution.manifest.v1+json"]);
         assert!(!KINDS.iter().any(|kind| none.takes(kind)));
     }

@@ -86,7 +86,12 @@ mod tests {
     fn what_a_manifest_said_is_known_of_its_repository() {
         let (manifests, digest) = (Manifests::default(), Digest::of(b"m"));
         let [ours, other] = ["a/b", "a/c"].map(|name| name.parse::<Name>().unwrap());
-        let manifest = Manifest { media_type: "", manifests: vec![digest], blobs: Vec::new() };
+        let manifest = Manifest {
+            media_type: "",
+            manifests: vec![digest],
+            indexes: Vec::new(),
+            blobs: Vec::new(),
+        };
         manifests.remember(&ours, digest, manifest.clone());
         assert_eq!(*manifests.known(&ours, digest).unwrap(), manifest);
         assert_eq!(manifests.known(&other, digest), None);

@@ -75,6 +75,7 @@ impl<C: ArtifactCache> Docker<C> {
         };
         answer.map(told).map_err(|answer| Box::new(told(*answer)))
     }
+
     async fn tags(
         &self,
         upstream: &Upstream,
@@ -104,6 +105,7 @@ impl<C: ArtifactCache> Docker<C> {
             Some(Err(_)) | None => answer,
         })
     }
+
     async fn page(
         &self,
         upstream: &Upstream,
@@ -116,6 +118,7 @@ impl<C: ArtifactCache> Docker<C> {
         let open = lists.get(&part, lists.keeping().ttl, &asking.trail).await;
         open.map(Open::without_room).map_err(|fault| no_list::<C>(&fault, "NAME_UNKNOWN"))
     }
+
     /// A tag that passes, for who is refused another one.
     async fn instead(
         &self,

@@ -10,7 +10,7 @@ use weir_aggregates::registry::{
 use weir_events::{registry::Mask, timestamp::Timestamp};
 
 use super::{
-    name::{Name, Reference, Tag},
+    name::{Digest, Name, Reference, Tag},
     upstream::Tags,
 };
 use crate::registry::{gate::Changed, judging::Judging};
@@ -68,6 +68,14 @@ pub fn passes_but_for_age(dossier: &Dossier, reference: &Reference) -> bool {
     let version = reference.version();
     let verdict = dossier.judge(&Candidate::of(Some(&version)));
     verdict.refusal().is_none_or(|objection| objection.source == MINIMUM_AGE)
+}
+
+/// The digests that are named by what refuses them.
+#[must_use]
+pub fn refused_digests(dossier: &Dossier) -> Vec<Digest> {
+    let named = dossier.named_digests();
+    let named = named.into_iter().filter_map(|digest| digest.parse().ok());
+    named.filter(|digest| !passes(dossier, &Reference::Digest(*digest))).collect()
 }
 
 /// Whether a name passes.

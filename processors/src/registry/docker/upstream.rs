@@ -1,5 +1,5 @@
-//! What an upstream is asked for beside its content: which manifest a tag means, which tags there
-//! are.
+//! What an upstream is asked for beside its content: which manifest a tag means, whether there is one of
+//! a digest, which tags there are.
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ use weir_events::registry::Ecosystem;
 
 use super::{
     manifest::Accepts,
-    name::{Digest, Name, Tag},
+    name::{Digest, Name, Reference, Tag},
     request,
 };
 use crate::{
@@ -45,20 +45,21 @@ pub fn below(base: &Url, name: &Name, rest: &str) -> Url {
 #[derive(Debug)]
 pub struct Heads;
 
-/// A tag of a repository.
+/// A manifest of a repository, as somebody calls it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Tagged {
+pub struct Called {
     /// The repository.
     pub name: Name,
-    /// The tag.
-    pub tag: Tag,
+    /// How it is called.
+    pub reference: Reference,
     /// What the client takes: one that takes no index is told of an image.
     pub accepts: Accepts,
 }
 
-impl fmt::Display for Tagged {
+impl fmt::Display for Called {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}", self.name, self.tag)
+        let between = if matches!(self.reference, Reference::Tag(_)) { ':' } else { '@' };
+        write!(f, "{}{between}{}", self.name, self.reference)
     }
 }
 
@@ -68,7 +69,7 @@ impl fmt::Display for Tagged {
 pub struct NoDigest;
 
 impl Source for Heads {
-    type Key = Tagged;
+    type Key = Called;
     type Document = Digest;
     type Fault = NoDigest;
 
@@ -76,19 +77,19 @@ impl Source for Heads {
     const METHOD: Method = Method::HEAD;
     const OUTLIVES: bool = true;
 
-    fn package(tagged: &Tagged) -> Option<&str> {
-        Some(tagged.name.as_str())
+    fn package(called: &Called) -> Option<&str> {
+        Some(called.name.as_str())
     }
 
-    fn url(base: &Url, Tagged { name, tag, .. }: &Tagged) -> Url {
-        below(base, name, &format!("manifests/{tag}"))
+    fn url(base: &Url, Called { name, reference, .. }: &Called) -> Url {
+        below(base, name, &format!("manifests/{reference}"))
     }
 
-    fn headers(tagged: &Tagged) -> HeaderMap {
-        HeaderMap::from_iter([(ACCEPT, tagged.accepts.header())])
+    fn headers(called: &Called) -> HeaderMap {
+        HeaderMap::from_iter([(ACCEPT, called.accepts.header())])
     }
 
-    fn read(_: &Tagged, page: &Page) -> Result<Digest, NoDigest> {
+    fn read(_: &Called, page: &Page) -> Result<Digest, NoDigest> {
         let digest = page.headers.get(CONTENT_DIGEST).and_then(|value| value.to_str().ok());
         digest.and_then(|digest| digest.parse().ok()).ok_or(NoDigest)
     }

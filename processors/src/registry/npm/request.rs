@@ -14,6 +14,9 @@ use super::{
 };
 use crate::registry::{answer::Answer, asking::Asking, gate::Voice as _, plugin::Asked};
 
+/// How a slash within a step of a path is spelt.
+const SLASH: &str = "%2f";
+
 /// A request that was understood.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Request {
@@ -131,7 +134,7 @@ fn beside(rest: &[&str], asked: &Asked<'_>, read: bool) -> Result<Target, Box<An
 }
 
 fn attestations(of: &[&str]) -> Result<Target, Box<Answer>> {
-    let of = decoded(&of.join("/"))?;
+    let of = slashed(decoded(&of.join("/"))?);
     let (name, version) = of.rsplit_once('@').ok_or_else(|| Box::new(nothing()))?;
     let plain = |b: u8| b.is_ascii_alphanumeric() || b"-._+~".contains(&b);
     let name = Name::new(name).filter(|_| !version.is_empty() && version.bytes().all(plain));
@@ -142,7 +145,7 @@ fn attestations(of: &[&str]) -> Result<Target, Box<Answer>> {
 
 fn package(parts: &[&str], asked: &Asked<'_>) -> Result<Target, Box<Answer>> {
     let (first, rest) = parts.split_first().unwrap_or((&"", &[]));
-    let first = decoded(first)?;
+    let first = slashed(decoded(first)?);
     // A scope stands in a step of its own, or in one with the name.
     let (name, rest) = match rest.split_first() {
         Some((second, rest)) if first.starts_with('@') && !first.contains('/') => {
@@ -181,6 +184,18 @@ fn writes(query: Option<&str>) -> bool {
 fn decoded(part: &str) -> Result<String, Box<Answer>> {
     let decoded = percent_decode_str(part).decode_utf8();
     decoded.map(Into::into).map_err(|_| no(StatusCode::BAD_REQUEST, "the path is not UTF-8"))
+}
+
+/// The same step with the slash behind a scope, where a proxy on the way has encoded that a second time.
+/// No name has a `%` in it, so nothing else is spelt so; what comes of it is checked like any name.
+fn slashed(step: String) -> String {
+    let scoped = step.starts_with('@') && !step.contains('/');
+    let at = if scoped { step.to_ascii_lowercase().find(SLASH) } else { None };
+    let parts = at.and_then(|at| Some((step.get(..at)?, step.get(at + SLASH.len()..)?)));
+    match parts {
+        Some((scope, name)) => format!("{scope}/{name}"),
+        None => step,
+    }
 }
 
 fn forbidden() -> Box<Answer> {
@@ -231,6 +246,8 @@ mod tests {
             ("/@s%2Fn", package("@s/n")),
             ("/%40s%2Fn", package("@s/n")),
             ("/%40s/n", package("@s/n")),
+            ("/@s%252fn", package("@s/n")),
+            ("/@s%252Fn", package("@s/n")),
             ("/@s/n?write=false", package("@s/n")),
         ] {
             assert_eq!(target(path), wanted, "{path}");
@@ -247,6 +264,7 @@ mod tests {
             ("/n/-/n-1.0.0.tgz", tarball("n", "n-1.0.0.tgz")),
             ("/@s/n/-/n-1.0.0.tgz", tarball("@s/n", "n-1.0.0.tgz")),
             ("/@s%2fn/-/n-1.0.0.tgz", tarball("@s/n", "n-1.0.0.tgz")),
+            ("/@s%252fn/-/n-1.0.0.tgz", tarball("@s/n", "n-1.0.0.tgz")),
             ("/n/-/blocked/too-young-rule-1/n-1.0.0.tgz", tarball("n", "n-1.0.0.tgz")),
             ("/@s/n/-/blocked/x/n-1.0.0%2Bb.tgz", tarball("@s/n", "n-1.0.0+b.tgz")),
             ("/n/1.0.0", version("n", "1.0.0")),
@@ -279,6 +297,10 @@ mod tests {
             ),
             (
                 "/-/npm/v1/attestations/@s/n@1.0.0",
+                passed("-/npm/v1/attestations/@s%2fn@1.0.0", "@s/n"),
+            ),
+            (
+                "/-/npm/v1/attestations/@s%252fn@1.0.0",
                 passed("-/npm/v1/attestations/@s%2fn@1.0.0", "@s/n"),
             ),
         ] {
@@ -318,7 +340,15 @@ mod tests {
             "/@s",
             "/@s%2f..",
             "/@s/%2e%2e",
-            "/@s%252fn",
+            "/@s%252f..",
+            "/@s%252f%2e%2e",
+            "/@s%252f",
+            "/@s%25252fn",
+            "/@s%252fa%252fb",
+            "/@s%252fa%2fb",
+            "/@s%252fa/b/c/d",
+            "/@%252fn",
+            "/a%252fb",
             "/a%2fb",
             "/a%00",
             "/n/-/",

@@ -97,7 +97,7 @@ async fn answer(State(upstream): State<Arc<Upstream>>, request: Request) -> Resp
 }
 
 /// The most memory a process has had, in MiB, as Linux counts it.
-fn most_memory(weir: &Weir) -> u64 {
+pub(super) fn most_memory(weir: &Weir) -> u64 {
     let status = fs::read_to_string(format!("/proc/{}/status", weir.pid())).expect("its status");
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("its peak");
     let kib = line.split_whitespace().next().and_then(|kib| kib.parse::<u64>().ok());

@@ -137,17 +137,31 @@ const REPORTS: [Report; 30] = [
                 "a_blob_passes_with_a_manifest_that_passes_and_with_nothing_else",
             ),
             (
+                "P/docker/tests/blobs.rs",
+                "many_cold_clients_make_one_fetch_of_a_manifest_and_one_of_a_blob",
+            ),
+            (
+                "P/docker/tests/blobs.rs",
+                "a_blob_that_could_not_be_kept_is_given_all_the_same_and_kept_the_next_time",
+            ),
+            (
                 "processors/src/flights.rs",
                 "work_that_is_dropped_is_given_up_and_does_not_block_the_key",
             ),
         ],
     ),
     (
-        "an image that is here is given though its tag vanished",
-        &[(
-            "P/docker/tests.rs",
-            "an_old_tag_is_given_while_the_upstream_fails_and_after_it_vanished",
-        )],
+        "an image that is here is given though its tag vanished, and the head of a blob before it is here",
+        &[
+            (
+                "P/docker/tests.rs",
+                "an_old_tag_is_given_while_the_upstream_fails_and_after_it_vanished",
+            ),
+            (
+                "P/docker/tests/blobs.rs",
+                "the_head_of_a_blob_tells_its_size_before_it_is_here_and_no_more_than_its_manifest_does",
+            ),
+        ],
     ),
     (
         "a list that is kept is asked for again, with the validator it came with",

@@ -1,8 +1,10 @@
-//! What is behind the tags that are refused: a digest that nobody named leads past none of them.
+//! What is behind the names that are refused: a digest that nobody named leads past none of them.
 
+use futures_util::future::try_join_all;
+use http::StatusCode;
 use weir_aggregates::registry::dossier::Dossier;
 
-use super::faults::{no_list, too_many};
+use super::faults::{no_list, too_deep, too_many};
 use crate::{
     caller::Caller,
     registry::{
@@ -10,12 +12,12 @@ use crate::{
         cache::ArtifactCache,
         docker::{
             Docker, Upstream,
-            kin::Standing,
+            kin::{MAX_DEPTH, Standing},
             manifest::Accepts,
             name::{Digest, Name, Reference, Tag},
             request::Page,
-            tags::passes,
-            upstream::Tagged,
+            tags::{passes, refused_digests},
+            upstream::Called,
         },
         documents::DocumentsFault,
         gate::Otherwise,
@@ -23,7 +25,16 @@ use crate::{
 };
 
 /// How many blocked tags are looked behind before a digest that nobody named is let through.
-pub(super) const MAX_BLOCKED_TAGS: usize = 64;
+const MAX_BLOCKED_TAGS: usize = 64;
+
+/// How many blocked digests are.
+const MAX_BLOCKED_DIGESTS: usize = 256;
+
+/// How many of these are looked for at once.
+const DIGESTS_AT_ONCE: usize = 8;
+
+/// How many manifests are read behind all of them.
+const MAX_BEHIND: usize = 512;
 
 /// How many images one thing is looked for in.
 const MAX_IMAGES: usize = 256;
@@ -36,26 +47,24 @@ impl<C: ArtifactCache> Docker<C> {
         self.kin.standing(name, digest, &|reference| passes(dossier, reference))
     }
 
-    /// These manifests with the indexes that they stand in, as far as is known: the outermost first.
-    pub(super) fn images(
+    /// Which of these manifests stands best, and how.
+    pub(super) fn best(
         &self,
         name: &Name,
-        manifests: impl Iterator<Item = Digest>,
-    ) -> Vec<String> {
-        let mut images = Vec::new();
-        for manifest in manifests {
-            let within = self.kin.within(name, manifest);
-            for image in within.into_iter().chain([manifest]).map(|image| image.to_string()) {
-                if images.len() < MAX_IMAGES && !images.contains(&image) {
-                    images.push(image);
-                }
-            }
-        }
-        images
+        manifests: &[Digest],
+        dossier: &Dossier,
+    ) -> Option<(Digest, Standing)> {
+        self.kin.best(name, manifests, &|reference| passes(dossier, reference))
     }
 
-    /// Looks what is behind the tags that are refused, where there are any, so that a digest that
-    /// nobody named here does not lead past them.
+    /// These manifests with the indexes that they stand in, as far as is known: the outermost first.
+    pub(super) fn images(&self, name: &Name, manifests: &[Digest]) -> Vec<String> {
+        let images = self.kin.images(name, manifests, MAX_IMAGES);
+        images.iter().map(Digest::to_string).collect()
+    }
+
+    /// Looks what is behind the tags and digests that are refused, where there are any, so that a digest
+    /// that nobody named here does not lead past them.
     pub(super) async fn look_behind(
         &self,
         upstream: &Upstream,
@@ -67,44 +76,138 @@ impl<C: ArtifactCache> Docker<C> {
         if dossier.is_silent() {
             return Ok(());
         }
+        let mut n_left = MAX_BEHIND;
+        let digests = refused_digests(dossier);
+        if digests.len() > MAX_BLOCKED_DIGESTS {
+            let why =
+                format!("more blocked digests than Weir looks behind ({MAX_BLOCKED_DIGESTS})");
+            return Err(too_many(name, &why));
+        }
+        for digests in digests.chunks(DIGESTS_AT_ONCE) {
+            let looking = digests.iter().map(|digest| {
+                let digest = *digest;
+                async move {
+                    let is_there = self.is_there(upstream, name, digest, asking).await?;
+                    Ok::<_, Otherwise>(is_there.then_some(digest))
+                }
+            });
+            let looked: Vec<Option<Digest>> = try_join_all(looking).await?;
+            for digest in looked.into_iter().flatten() {
+                let from = (name, digest, None);
+                self.look_into(upstream, from, &mut n_left, asking, caller).await?;
+            }
+        }
+        self.look_behind_tags(upstream, name, dossier, n_left, asking, caller).await
+    }
+
+    async fn look_behind_tags(
+        &self,
+        upstream: &Upstream,
+        name: &Name,
+        dossier: &Dossier,
+        mut n_left: usize,
+        asking: &Asking,
+        caller: &Caller,
+    ) -> Result<(), Otherwise> {
+        let many = || {
+            let why = format!("more blocked tags than Weir looks behind ({MAX_BLOCKED_TAGS})");
+            too_many(name, &why)
+        };
         let (mut page, mut n_blocked) = (Page::default(), 0);
         for _ in 0..MAX_PAGES {
             let open = self.page(upstream, name, &page, asking).await?;
             for tag in &open.document.tags {
-                if passes(dossier, &Reference::Tag(tag.clone())) {
+                let reference = Reference::Tag(tag.clone());
+                if passes(dossier, &reference) {
                     continue;
                 }
                 n_blocked += 1;
                 if n_blocked > MAX_BLOCKED_TAGS {
-                    return Err(too_many(name));
+                    return Err(many());
                 }
-                let digest = match self.head_of(upstream, name, tag, Accepts::ALL, asking).await {
+                let head = self.head_of(upstream, name, reference, Accepts::ALL, asking).await;
+                let digest = match head {
                     Ok(digest) => digest,
                     // Listed and gone: then nothing is behind it.
                     Err(DocumentsFault::NotFound(_)) => continue,
                     Err(fault) => return Err(no_list::<C>(&fault, "MANIFEST_UNKNOWN")),
                 };
-                let manifest = self.load(upstream, name, digest, asking, caller).await?;
-                self.kin.learn(name, digest, Some(tag), &manifest);
+                let from = (name, digest, Some(tag));
+                self.look_into(upstream, from, &mut n_left, asking, caller).await?;
             }
             match &open.document.next {
                 Some(next) => page = next.clone(),
                 None => return Ok(()),
             }
         }
-        Err(too_many(name))
+        Err(many())
+    }
+
+    /// Remembers what a manifest names, and what the indexes in it name.
+    async fn look_into(
+        &self,
+        upstream: &Upstream,
+        (name, digest, tag): (&Name, Digest, Option<&Tag>),
+        n_left: &mut usize,
+        asking: &Asking,
+        caller: &Caller,
+    ) -> Result<(), Otherwise> {
+        let (mut layer, mut tag) = (vec![digest], tag);
+        for _ in 0..MAX_DEPTH {
+            let mut below = Vec::new();
+            for digest in layer {
+                *n_left = n_left.checked_sub(1).ok_or_else(|| {
+                    let why = format!("more behind what is blocked than Weir reads ({MAX_BEHIND})");
+                    too_many(name, &why)
+                })?;
+                let manifest = match self.load(upstream, name, digest, asking, caller).await {
+                    // Named by something else than a tag, and not there: then nothing is behind it.
+                    Err(no) if tag.is_none() && no.status == StatusCode::NOT_FOUND => continue,
+                    loaded => loaded?,
+                };
+                self.kin.learn(name, digest, tag, &manifest);
+                below.extend_from_slice(&manifest.indexes);
+            }
+            layer = below;
+            tag = None;
+        }
+        if layer.is_empty() { Ok(()) } else { Err(too_deep(name, digest)) }
+    }
+
+    /// Whether there is a manifest of this digest, here or at the upstream.
+    async fn is_there(
+        &self,
+        upstream: &Upstream,
+        name: &Name,
+        digest: Digest,
+        asking: &Asking,
+    ) -> Result<bool, Otherwise> {
+        if self.read.known(name, digest).is_some() {
+            return Ok(true);
+        }
+        let reference = Reference::Digest(digest);
+        match self.head_of(upstream, name, reference.clone(), Accepts::ALL, asking).await {
+            Ok(_) => Ok(true),
+            Err(DocumentsFault::NotFound(_)) => {
+                let artifact = upstream.artifact(name, &reference, Some(digest))?;
+                let kept = self.manifests.kept(&artifact.wanted).await;
+                // What cannot be looked at is found out when it is read.
+                Ok(!matches!(kept, Ok(None)))
+            }
+            Err(fault) => Err(no_list::<C>(&fault, "MANIFEST_UNKNOWN")),
+        }
     }
 
     pub(super) async fn head_of(
         &self,
         upstream: &Upstream,
         name: &Name,
-        tag: &Tag,
+        reference: Reference,
         accepts: Accepts,
         asking: &Asking,
     ) -> Result<Digest, DocumentsFault> {
-        let tagged = Tagged { name: name.clone(), tag: tag.clone(), accepts };
+        let called = Called { name: name.clone(), reference, accepts };
         let heads = &upstream.heads;
-        Ok(*heads.get(&tagged, heads.keeping().ttl, &asking.trail).await?.document)
+        Ok(*heads.get(&called, heads.keeping().ttl, &asking.trail).await?.document)
     }
 }

@@ -32,25 +32,13 @@ impl<C: ArtifactCache> Docker<C> {
     ) -> Result<Answer, Otherwise> {
         let dossier = self.gate.about(name.as_str(), asking, caller)?;
         let named_by = self.kin.named_by(name, digest);
-        let stands = || {
-            let mut best = None;
-            for (manifest, size) in &named_by {
-                match self.standing(name, *manifest, &dossier) {
-                    Standing::Passes(by) => return Some((Standing::Passes(by), *size)),
-                    nameless @ Standing::Nameless(_) => best = Some((nameless, *size)),
-                    refused @ Standing::Refused(_) => {
-                        best.get_or_insert((refused, *size));
-                    }
-                }
-            }
-            best
-        };
-        let mut standing = stands();
-        if matches!(standing, Some((Standing::Nameless(_), _))) {
+        let manifests: Vec<Digest> = named_by.keys().copied().collect();
+        let mut best = self.best(name, &manifests, &dossier);
+        if matches!(best, Some((_, Standing::Nameless(_)))) {
             self.look_behind(upstream, name, &dossier, asking, caller).await?;
-            standing = stands();
+            best = self.best(name, &manifests, &dossier);
         }
-        let Some((standing, size)) = standing else {
+        let Some((manifest, standing)) = best else {
             let why = format!(
                 "no manifest of `{name}` that passed here names this blob; ask for its manifest \
                  first"
@@ -60,12 +48,12 @@ impl<C: ArtifactCache> Docker<C> {
         let (Standing::Passes(by) | Standing::Nameless(by) | Standing::Refused(by)) = standing;
         let mut artifact = upstream.artifact(name, &by, None)?;
         artifact.file = digest.to_string();
-        artifact.role = Role::Blob { within: self.images(name, named_by.keys().copied()) };
+        artifact.role = Role::Blob { within: self.images(name, &manifests) };
         artifact.wanted = Wanted {
             key: key_of(name, digest).ok_or_else(|| unnameable(name))?,
             url: below(upstream.heads.base(), name, &format!("blobs/{digest}")),
             sha256: Some(digest.sha256()),
-            size: Some(size),
+            size: named_by.get(&manifest).copied(),
             content_type: "application/octet-stream",
             accept: None,
             ..artifact.wanted

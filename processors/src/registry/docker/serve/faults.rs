@@ -2,10 +2,10 @@
 
 use http::{StatusCode, header::RETRY_AFTER};
 
-use super::behind::MAX_BLOCKED_TAGS;
 use crate::registry::{
     cache::ArtifactCache,
     docker::{
+        kin::MAX_DEPTH,
         name::{Digest, Name, Reference},
         voice::{Errors, error},
     },
@@ -22,11 +22,19 @@ pub(super) fn unnameable(name: &Name) -> Otherwise {
     Box::new(error(StatusCode::BAD_REQUEST, "NAME_INVALID", &why))
 }
 
-pub(super) fn too_many(name: &Name) -> Otherwise {
-    let why = format!(
-        "`{name}` has more blocked tags than Weir looks behind ({MAX_BLOCKED_TAGS}), so a digest \
-         alone is not let through; ask by a tag first"
-    );
+pub(super) fn too_many(name: &Name, what: &str) -> Otherwise {
+    unseen(&format!("`{name}` has {what}"))
+}
+
+pub(super) fn too_deep(name: &Name, digest: Digest) -> Otherwise {
+    let why =
+        format!("{digest} of `{name}`, which is blocked or behind a tag that is, has indexes");
+    unseen(&format!("{why} in indexes, deeper than Weir looks ({MAX_DEPTH})"))
+}
+
+/// What may lead past what is blocked, for all that is known.
+fn unseen(why: &str) -> Otherwise {
+    let why = format!("{why}, so a digest alone is not let through; ask by a tag first");
     Box::new(error(StatusCode::FORBIDDEN, "DENIED", &why).because(&why))
 }
 

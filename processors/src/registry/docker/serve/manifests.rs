@@ -38,22 +38,32 @@ impl<C: ArtifactCache> Docker<C> {
     ) -> Result<Answer, Otherwise> {
         let mut dossier = self.gate.about(name.as_str(), asking, caller)?;
         let instead = |dossier| self.instead(upstream, name, asking, dossier);
-        let (digest, tag) = match reference {
-            Reference::Digest(digest) => (*digest, None),
+        // What is asked for, and what that is to who takes indexes: their tags stand for one of their images
+        // to others.
+        let (digest, whole, tag) = match reference {
+            Reference::Digest(digest) => (*digest, *digest, None),
             Reference::Tag(tag) => {
                 // A tag that is refused is not asked for.
                 let artifact = upstream.artifact(name, reference, None)?;
                 let passes =
                     self.gate.judged(&artifact, &dossier, asking, caller, &instead).await?;
                 dossier = passes.dossier;
-                (self.digest_of(upstream, name, tag, accepts, asking).await?, Some(tag))
+                let digest = self.digest_of(upstream, name, tag, accepts, asking).await?;
+                let whole = if accepts.takes_indexes() {
+                    digest
+                } else {
+                    self.digest_of(upstream, name, tag, Accepts::ALL, asking).await?
+                };
+                (digest, whole, Some(tag))
             }
         };
         let artifact = loop {
-            if self.sight(upstream, name, digest, &dossier, asking, caller).await? {
-                dossier = self.gate.remembering(&dossier, name.as_str());
+            for seen in [whole, digest] {
+                if self.sight(upstream, name, seen, &dossier, asking, caller).await? {
+                    dossier = self.gate.remembering(&dossier, name.as_str());
+                }
             }
-            let asked = (name, reference, digest);
+            let asked = (name, reference, [whole, digest]);
             let by = self.judged_as(upstream, asked, &dossier, asking, caller).await?;
             let mut artifact = upstream.artifact(name, &by, Some(digest))?;
             let within = self.kin.within(name, digest).iter().map(ToString::to_string).collect();
@@ -64,7 +74,13 @@ impl<C: ArtifactCache> Docker<C> {
             let asked = self.gate.judged(&artifact, &dossier, asking, caller, &instead).await?;
             if asked.dossier.key == dossier.key {
                 let manifest = self.load(upstream, name, digest, asking, caller).await?;
-                self.kin.learn(name, digest, tag, &manifest);
+                if whole == digest {
+                    self.kin.learn(name, digest, tag, &manifest);
+                } else {
+                    let all = self.load(upstream, name, whole, asking, caller).await?;
+                    self.kin.learn(name, whole, tag, &all);
+                    self.kin.learn(name, digest, None, &manifest);
+                }
                 if !accepts.takes(manifest.media_type) {
                     return Err(not_taken(name, reference, manifest.media_type));
                 }
@@ -87,15 +103,16 @@ impl<C: ArtifactCache> Docker<C> {
     async fn judged_as(
         &self,
         upstream: &Upstream,
-        (name, reference, digest): (&Name, &Reference, Digest),
+        (name, reference, [whole, digest]): (&Name, &Reference, [Digest; 2]),
         dossier: &Dossier,
         asking: &Asking,
         caller: &Caller,
     ) -> Result<Reference, Otherwise> {
         if let Reference::Tag(_) = reference {
             // Whoever asks by a tag that passes, passes; unless the digest itself does not.
-            let own = Reference::Digest(digest);
-            return Ok(if passes(dossier, &own) { reference.clone() } else { own });
+            let mut own = [whole, digest].into_iter().map(Reference::Digest);
+            let refused = own.find(|own| !passes(dossier, own));
+            return Ok(refused.unwrap_or_else(|| reference.clone()));
         }
         let mut standing = self.standing(name, digest, dossier);
         if matches!(standing, Standing::Nameless(_)) {
@@ -140,7 +157,8 @@ impl<C: ArtifactCache> Docker<C> {
         accepts: Accepts,
         asking: &Asking,
     ) -> Result<Digest, Otherwise> {
-        let digest = self.head_of(upstream, name, tag, accepts, asking).await;
+        let called = Reference::Tag(tag.clone());
+        let digest = self.head_of(upstream, name, called, accepts, asking).await;
         digest.map_err(|fault| no_list::<C>(&fault, "MANIFEST_UNKNOWN"))
     }
 

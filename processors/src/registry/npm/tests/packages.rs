@@ -117,7 +117,7 @@ async fn head_has_the_headers_of_get() {
 async fn a_scoped_package_has_one_packument_in_every_spelling() {
     let weir = Weir::start().await;
     weir.upstream.package("@s/n", &["1.0.0"]);
-    for path in ["/@s/n", "/@s%2fn", "/@s%2Fn", "/%40s%2fn"] {
+    for path in ["/@s/n", "/@s%2fn", "/@s%2Fn", "/%40s%2fn", "/@s%252fn"] {
         let page = weir.json(path).await;
         let tarball = "https://weir.example/npm/@s/n/-/n-1.0.0.tgz";
         assert_eq!(page["versions"]["1.0.0"]["dist"]["tarball"], tarball, "{path}");

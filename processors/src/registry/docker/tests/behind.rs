@@ -1,0 +1,167 @@
+//! What leads past a name that is refused: digests, other kinds of manifests, indexes in indexes.
+
+use super::*;
+
+/// An index of these.
+fn index_of(media_type: &str, digests: &[Digest]) -> Vec<u8> {
+    let named: Vec<_> = digests
+        .iter()
+        .map(|digest| json!({"mediaType": media_type, "digest": digest, "size": 1}))
+        .collect();
+    json!({"schemaVersion": 2, "mediaType": INDEX, "manifests": named}).to_string().into_bytes()
+}
+
+impl Weir {
+    /// Puts a manifest where it is found by its digest, and under these tags.
+    fn put(&self, manifest: &[u8], tags: &[&str]) -> Digest {
+        let digest = Digest::of(manifest);
+        let canned = Canned::new(manifest.to_vec()).with(DIGEST, &digest.to_string());
+        for reference in tags.iter().map(ToString::to_string).chain([digest.to_string()]) {
+            self.upstream.put(&at(&format!("manifests/{reference}")), canned.clone());
+        }
+        digest
+    }
+}
+
+/// Once, only an index that this very process had read was known to name its images.
+#[tokio::test]
+async fn a_digest_that_nobody_asked_for_yet_takes_along_what_it_names() {
+    let weir = Weir::start().await;
+    let (image, other) = (Image::new("x"), Image::new("y"));
+    weir.publish(&image, &["v1"]);
+    weir.publish(&other, &["v2"]);
+    weir.list(&["v1", "v2"]);
+    let absent = Digest::of(b"nobody has it").to_string();
+    let both = format!("{} || {absent}", image.index());
+    weir.rules(1, &[rule(&both, Mask::Mark)]);
+    let child = format!("manifests/{}", image.manifest());
+    for _ in 0..2 {
+        let (status, code, message) = weir.refusal(&child).await;
+        assert_eq!((status, code.as_str()), (403, "DENIED"));
+        assert!(message.contains(&image.index().to_string()), "{message}");
+    }
+    let asked = weir.upstream.n_asked(&at(&format!("manifests/{absent}")));
+    assert_eq!(asked, 1, "that it is not there is remembered");
+    // Whatever names the same blob, and no tag has to lead to what is forbidden.
+    let blob = format!("blobs/{}", Digest::of(LAYER));
+    assert_eq!(weir.refusal(&blob).await.0, 403);
+    weir.has(format!("manifests/{}", other.manifest())).await;
+    assert_eq!(weir.has(&blob).await, LAYER);
+    weir.upstream.remove(&at("manifests/v1"));
+    assert_eq!(weir.refusal(&child).await.0, 403);
+}
+
+#[tokio::test]
+async fn more_blocked_digests_than_are_looked_behind_let_no_digest_through() {
+    let weir = Weir::start().await;
+    let (image, other) = (Image::new("x"), Image::new("y"));
+    weir.publish(&image, &["v1"]);
+    weir.publish(&other, &[]);
+    weir.list(&["v1"]);
+    let rules: Vec<_> = (0..257_u128)
+        .map(|n| {
+            let digest = Digest::of(&n.to_be_bytes()).to_string();
+            rule_of(Ecosystem::Docker, n, "app", &digest, Mask::Mark)
+        })
+        .collect();
+    weir.rules(1, &rules);
+    let child = format!("manifests/{}", image.manifest());
+    let (status, code, message) = weir.refusal(&child).await;
+    assert_eq!((status, code.as_str()), (403, "DENIED"));
+    assert!(message.contains("more blocked digests") && message.contains("by a tag"), "{message}");
+    weir.has("manifests/v1").await;
+    weir.has(&child).await;
+    weir.rules(2, &rules[1..]);
+    weir.has(format!("manifests/{}", other.manifest())).await;
+}
+
+/// Once, only what stood in the index of a blocked tag itself was found.
+#[tokio::test]
+async fn what_stands_in_indexes_in_an_index_is_refused_with_its_tag() {
+    let weir = Weir::start().await;
+    let manifest = Image::new("x").manifest;
+    let image = weir.put(&manifest, &[]);
+    let gone = Digest::of(b"named, and not there");
+    let inner = weir.put(&index_of(IMAGE, &[image]), &[]);
+    let middle = weir.put(&index_of(INDEX, &[gone, inner]), &[]);
+    let outer = weir.put(&index_of(INDEX, &[middle]), &["bad"]);
+    weir.list(&["bad"]);
+    weir.rules(1, &[rule("bad", Mask::Mark)]);
+    for digest in [image, inner, middle, outer] {
+        let (status, _, message) = weir.refusal(format!("manifests/{digest}")).await;
+        assert_eq!(status, 403, "{message}");
+        assert!(message.contains("version bad of `library/app`"), "{message}");
+    }
+    // Deeper than that nobody looks, and nobody gets.
+    let weir = Weir::start().await;
+    weir.put(&manifest, &[]);
+    let mut index = image;
+    for _ in 0..4 {
+        index = weir.put(&index_of(INDEX, &[index]), &["bad"]);
+    }
+    weir.put(&index_of(INDEX, &[index]), &["bad"]);
+    weir.list(&["bad"]);
+    weir.rules(1, &[rule("bad", Mask::Mark)]);
+    let (status, _, message) = weir.refusal(format!("manifests/{image}")).await;
+    assert_eq!(status, 403, "{message}");
+    assert!(message.contains("deeper than Weir looks"), "{message}");
+}
+
+#[tokio::test]
+async fn an_index_that_only_its_clients_could_read_leads_nowhere() {
+    let weir = Weir::start().await;
+    let image = weir.put(&Image::new("x").manifest, &[]);
+    let index = String::from_utf8(index_of(IMAGE, &[image])).unwrap();
+    weir.put(index.replace("manifests", "Manifests").as_bytes(), &["bad"]);
+    weir.list(&["bad"]);
+    let (status, code, message) = weir.refusal("manifests/bad").await;
+    assert_eq!((status, code.as_str()), (502, "MANIFEST_INVALID"));
+    assert!(message.contains("no spelling of `manifests`"), "{message}");
+    weir.rules(1, &[rule("bad", Mask::Mark)]);
+    let (status, code, _) = weir.refusal(format!("manifests/{image}")).await;
+    assert_eq!((status, code.as_str()), (502, "MANIFEST_INVALID"));
+}
+
+/// Once, who took no index got the image out of a forbidden one by its tag.
+#[tokio::test]
+async fn a_client_that_takes_no_index_is_refused_what_others_are() {
+    let weir = Weir::start().await;
+    let image = Image::new("x");
+    weir.publish(&image, &["v1"]);
+    weir.list(&["v1"]);
+    weir.has("manifests/v1").await;
+    // What a registry says to who takes no index, from now on.
+    weir.put(&image.manifest, &["v1"]);
+    let narrow = async || weir.get_with(&ours("manifests/v1"), ACCEPT, IMAGE).await;
+    assert_eq!(body(narrow().await).await.unwrap(), image.manifest);
+    let child = format!("manifests/{}", image.manifest());
+    for (revision, refused) in [(1, image.index().to_string()), (2, "v1".to_owned())] {
+        weir.rules(revision, &[rule(&refused, Mask::Mark)]);
+        let (status, _, message) = told(narrow().await).await;
+        assert_eq!(status, 403, "{refused}");
+        assert!(message.contains(&refused), "{message}");
+        assert_eq!(weir.refusal(&child).await.0, 403, "{refused}");
+    }
+    weir.rules(3, &[]);
+    assert_eq!(body(narrow().await).await.unwrap(), image.manifest);
+}
+
+/// A tag is a name: what it stands for may have another one.
+#[tokio::test]
+async fn another_tag_of_an_image_is_another_way_to_it() {
+    let weir = Weir::start().await;
+    let image = Image::new("x");
+    weir.publish(&image, &["latest", "1.2.3"]);
+    weir.list(&["latest", "1.2.3"]);
+    weir.rules(1, &[rule("latest", Mask::Mark)]);
+    let child = format!("manifests/{}", image.manifest());
+    assert_eq!(weir.refusal("manifests/latest").await.0, 403);
+    assert_eq!(weir.refusal(&child).await.0, 403, "only the blocked way is known");
+    assert_eq!(weir.has("manifests/1.2.3").await, image.index);
+    weir.has(&child).await;
+    // Who means the image names its digest.
+    weir.rules(2, &[rule(&image.index().to_string(), Mask::Mark)]);
+    for asked in ["manifests/latest", "manifests/1.2.3", &child] {
+        assert_eq!(weir.refusal(asked).await.0, 403, "{asked}");
+    }
+}
