@@ -30,6 +30,9 @@ pub enum DownloadFault {
     /// The place for files does not work.
     #[error("could not keep what the upstream sends")]
     Disk(#[from] io::Error),
+    /// What was kept of it, and was on its way out already, is not what it was.
+    #[error("the kept file is not what it was, and is kept no more: ask again")]
+    Broken,
     /// Its first bytes are long in coming.
     #[error("the upstream has sent nothing for {0:?}")]
     NothingCame(Duration),

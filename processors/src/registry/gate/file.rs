@@ -121,7 +121,7 @@ impl<C: ArtifactCache, V: Voice> Gate<C, V> {
         let kept = self.downloads.kept(&artifact.wanted).await;
         let kept = kept.map_err(|fault| Self::no_file(&fault.into()))?;
         let size = match (kept, artifact.wanted.size) {
-            (Some(cached), _) => Some(cached.meta.size),
+            (Some(kept), _) => Some(kept.meta().size),
             (None, Some(size)) => Some(size),
             (None, None) => {
                 let asked = self.downloads.size(&artifact.wanted, &asking.trail).await;

@@ -1,6 +1,6 @@
 //! An ecosystem with an upstream, a cache and rules of its own.
 
-use std::sync::Arc;
+use std::{path::Path, sync::Arc};
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
@@ -61,7 +61,7 @@ pub(crate) struct World<P> {
     pub(crate) outbound: Outbound,
     pub(crate) lifecycle: Lifecycle,
     shelves: Shelves,
-    _root: TempDir,
+    root: TempDir,
 }
 
 impl<P: Tested> World<P> {
@@ -91,7 +91,12 @@ impl<P: Tested> World<P> {
         };
         let plugin = Arc::new(P::made(&config, parts).unwrap());
         let set_facts = Box::new(set_facts);
-        Self { plugin, upstream, set_facts, outbound, lifecycle, shelves, _root: root }
+        Self { plugin, upstream, set_facts, outbound, lifecycle, shelves, root }
+    }
+
+    /// Where files are kept.
+    pub(crate) fn root(&self) -> &Path {
+        self.root.path()
     }
 
     /// Sets the rules, as of a revision.
