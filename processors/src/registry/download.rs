@@ -94,9 +94,9 @@ impl<C> Clone for Downloads<C> {
 }
 
 /// A download under way: files of one name that are promised to be different are different, and
-/// what somebody knows to be wrong is right for nobody who came before. The Weirs it came through are
-/// a client's word: what comes of that concerns nobody else.
-type Route = (CacheKey, Option<[u8; 32]>, Option<Promise>, Shape, Trail);
+/// what somebody knows to be wrong is right for nobody who came before. By how many Weirs it came
+/// through, too: [`Trail::n_hops`] says why.
+type Route = (CacheKey, Option<[u8; 32]>, Option<Promise>, Shape, usize);
 
 type Running = HashMap<Route, watch::Receiver<State>>;
 
@@ -218,7 +218,7 @@ impl<C: ArtifactCache> Downloads<C> {
     /// The download under way, or a new one.
     fn state_of(&self, wanted: &Wanted, caller: &Caller, trail: &Trail) -> watch::Receiver<State> {
         let Wanted { key, sha256, promise, shape, .. } = wanted;
-        let key = (key.clone(), *sha256, promise.clone(), shape.clone(), trail.clone());
+        let key = (key.clone(), *sha256, promise.clone(), shape.clone(), trail.n_hops());
         let mut running = self.0.running.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(state) = running.get(&key) {
             return state.clone();
