@@ -19,6 +19,7 @@ mod lookalikes;
 mod matrix;
 mod measured;
 mod npm;
+mod old_http;
 mod profiles;
 mod pypi;
 mod quotas;

@@ -39,10 +39,10 @@ pub enum DownloadFault {
     /// It takes too long.
     #[error("the download took longer than {0:?}")]
     TooSlow(Duration),
-    /// How large it is is to be charged, and is not known soon enough.
+    /// How large it is must be known, and is not known soon enough.
     #[error(
-        "the upstream does not say how large the file is, which a quota of bytes counts; it is being \
-         fetched, and was not here after {0:?}: ask again"
+        "the upstream does not say how large the file is, which a quota of bytes and a client of \
+         HTTP/1.0 must know; it is being fetched, and was not here after {0:?}: ask again"
     )]
     Unmeasured(Duration),
     /// As many come as may at once.
