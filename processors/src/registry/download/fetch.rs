@@ -59,10 +59,14 @@ impl<C: ArtifactCache> Downloads<C> {
             let cause = format!("{announced} bytes instead of {promised}");
             return Err(DownloadFault::Mismatch(cause));
         }
+        let max_bytes = self.0.bounds.max_bytes;
         let size = wanted.size.or(announced);
-        let most = size.unwrap_or(u64::MAX).min(self.0.bounds.max_bytes);
+        if size.is_some_and(|size| size > max_bytes) {
+            return Err(DownloadFault::Mismatch(format!("more than {max_bytes} bytes")));
+        }
+        let most = size.unwrap_or(u64::MAX).min(max_bytes);
         let Bounds { first, room, .. } = &self.0.bounds;
-        let place = room.place(size.map(|size| size.min(most)), *first / 4).await?;
+        let place = room.place(size, *first / 4).await?;
         let mut arrival = Arrival::new(self.0.cache.stage().await?, wanted, place)?;
         while let Some(chunk) = reply.chunk().await? {
             if chunk.is_empty() {
