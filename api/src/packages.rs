@@ -108,6 +108,7 @@ async fn serve<P: RegistryPlugin>(
     };
     let asked = Asked {
         method: &parts.method,
+        version: parts.version,
         path: below,
         query: parts.uri.query(),
         headers: &parts.headers,

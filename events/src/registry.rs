@@ -455,6 +455,8 @@ pub enum EvictionCause {
     Expired,
     /// Somebody asked for it.
     Purged,
+    /// Its bytes were not what they were when it was kept, or could not be written to the disk.
+    Broken,
 }
 
 /// An upstream's bytes did not fit what its index promised.

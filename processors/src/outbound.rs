@@ -183,6 +183,18 @@ impl Trail {
         self.0.is_empty()
     }
 
+    /// How many Weirs it has come through, as far as that is read: eight at most. Work that asks an
+    /// upstream is shared by requests that agree in this, and by nobody else.
+    ///
+    /// Where Weirs ask each other in a circle, work of one of them waits at another only for work of one
+    /// hop more, so that all of it ends, at the latest where a trail is too long. And what a trail says
+    /// is a client's word: who invents one has work of a few kinds done, not as much as there are ids,
+    /// and who came through no Weir never shares what comes of it.
+    #[must_use]
+    pub const fn n_hops(&self) -> usize {
+        self.0.len()
+    }
+
     /// Whether the request has been here already, or has come through more Weirs than is sane.
     #[must_use]
     pub fn closes_a_circle_at(&self, instance: Uuid) -> bool {

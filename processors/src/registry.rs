@@ -32,6 +32,7 @@ pub mod stats;
 pub mod tellings;
 pub mod what_if;
 mod written;
+mod zip_end;
 
 pub mod cargo;
 pub mod check;

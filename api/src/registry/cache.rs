@@ -105,6 +105,8 @@ pub struct EvictionsView {
     expired: u64,
     /// Somebody asked for it.
     purged: u64,
+    /// They were not what they were, or the disk could not take them.
+    broken: u64,
 }
 
 impl CacheKindView {
@@ -127,7 +129,7 @@ impl CachePartView {
     fn of(files: Kept, documents: Kept, forgotten: Forgotten, stats: &Stats) -> Self {
         let Stats { hits, misses, file_hits, file_misses, .. } = *stats;
         let page = |all: u64, of_files: u64| all.saturating_sub(of_files);
-        let Forgotten { lru, expired, purged } = forgotten;
+        let Forgotten { lru, expired, purged, broken } = forgotten;
         Self {
             files: CacheKindView::of(files, file_hits, file_misses),
             documents: CacheKindView::of(
@@ -136,7 +138,7 @@ impl CachePartView {
                 page(misses, file_misses),
             ),
             hit_rate: share(hits, misses),
-            evictions: EvictionsView { lru, expired, purged },
+            evictions: EvictionsView { lru, expired, purged, broken },
         }
     }
 
@@ -148,6 +150,7 @@ impl CachePartView {
             lru: ours.lru + theirs.lru,
             expired: ours.expired + theirs.expired,
             purged: ours.purged + theirs.purged,
+            broken: ours.broken + theirs.broken,
         };
         Self { files, documents, hit_rate: share(hits, misses), evictions }
     }
@@ -322,7 +325,7 @@ mod tests {
             newest_at: at(newest),
         };
         let stats = Stats { hits: 5, misses: 3, file_hits: 3, file_misses: 1, ..Stats::default() };
-        let gone = Forgotten { lru: 1, expired: 2, purged: 3 };
+        let gone = Forgotten { lru: 1, expired: 2, purged: 3, broken: 4 };
         let one = CachePartView::of(kept(1, 5, 6), kept(2, 3, 4), gone, &stats);
         assert_eq!((one.documents.hits, one.documents.misses), (2, 2));
         assert_eq!((one.files.hit_rate, one.hit_rate), (Some(0.75), Some(0.625)));
@@ -331,7 +334,7 @@ mod tests {
         assert_eq!((both.files.n, both.files.size_bytes), (5, 50));
         assert_eq!((both.files.oldest_at, both.files.newest_at), (at(1), at(6)));
         assert_eq!((both.documents.oldest_at, both.hit_rate), (at(3), Some(0.625)));
-        assert_eq!((both.evictions.lru, both.evictions.purged), (2, 6));
+        assert_eq!((both.evictions.lru, both.evictions.purged, both.evictions.broken), (2, 6, 8));
         assert_eq!(CachePartView::default().hit_rate, None);
     }
 }

@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use http::{
-    HeaderMap, HeaderName, HeaderValue, Method,
+    HeaderMap, HeaderName, HeaderValue, Method, Version,
     header::{IF_NONE_MATCH, IF_RANGE, RANGE, USER_AGENT},
 };
 
@@ -28,6 +28,9 @@ pub struct Asking {
     pub trail: Trail,
     /// As of when the registry is to look, where that is not now.
     pub as_of: Option<Timestamp>,
+    /// Whether the size of a body must be told before it: in HTTP/1.0, one without a size ends as one does
+    /// that breaks off.
+    pub needs_size: bool,
     /// Whether the client sleeps as long as it is told to, and says nothing meanwhile.
     pub sleeps: bool,
 }
@@ -44,6 +47,7 @@ impl Asking {
             if_range: text(headers, IF_RANGE),
             trail: Trail::of(headers),
             as_of: asked.as_of,
+            needs_size: asked.version < Version::HTTP_11,
             // pip sleeps through a `retry-after`, be it a day.
             sleeps: text(headers, USER_AGENT).is_some_and(|agent| agent.starts_with("pip/")),
         }

@@ -8,6 +8,7 @@ mod files;
 mod purge;
 pub mod redis;
 mod repair;
+mod unflushed;
 
 use std::{borrow::Cow, collections::HashSet, fs::File, io, sync::Arc};
 
@@ -201,6 +202,42 @@ pub struct Cached {
     pub file: Arc<File>,
 }
 
+/// A kept artifact as it was found.
+#[derive(Debug)]
+pub enum Looked {
+    /// Its bytes are what its description says.
+    Right(Cached),
+    /// Whether they are nobody has looked at yet.
+    Unhashed(Unhashed),
+}
+
+/// A kept artifact whose bytes may be anything: [`ArtifactCache::verify`] tells.
+#[derive(Debug)]
+pub struct Unhashed(Cached);
+
+impl Looked {
+    /// What its description says.
+    #[must_use]
+    pub const fn meta(&self) -> &Meta {
+        match self {
+            Self::Right(cached) | Self::Unhashed(Unhashed(cached)) => &cached.meta,
+        }
+    }
+}
+
+impl Unhashed {
+    /// What its description says.
+    #[must_use]
+    pub const fn meta(&self) -> &Meta {
+        &self.0.meta
+    }
+
+    /// Its bytes, for whoever holds back the last of them until they are known to be right.
+    pub(super) fn file(&self) -> Arc<File> {
+        Arc::clone(&self.0.file)
+    }
+}
+
 impl Cached {
     /// Whether a use now is worth a note: a few in the time that it may be kept are enough.
     #[must_use]
@@ -273,6 +310,18 @@ pub trait ArtifactCache: CachePlugin<Key = CacheKey, Entry = Artifact, Found = C
         &self,
         keys: Vec<CacheKey>,
     ) -> impl Future<Output = io::Result<HashSet<CacheKey>>> + Send;
+
+    /// What is kept under a key, by its description: nothing is hashed for that.
+    fn look(&self, key: &CacheKey) -> impl Future<Output = io::Result<Option<Looked>>> + Send;
+
+    /// Hashes what was found; `hashed` hears how many bytes that are so far. What is not what it was is
+    /// forgotten, and answered by nothing.
+    fn verify(
+        &self,
+        key: &CacheKey,
+        found: Unhashed,
+        hashed: impl FnMut(u64) + Send,
+    ) -> impl Future<Output = io::Result<Option<Cached>>> + Send;
 
     /// A new file in the cache's own place: written to, verified, and then given to
     /// [`CachePlugin::set`], or dropped and gone.

@@ -191,9 +191,8 @@ struct Inner<S: Source> {
     counters: Arc<Counters>,
     kept: Mutex<Shelved<S>>,
     shared: Option<Shared<S>>,
-    /// By the Weirs a request came through, too: that is a client's word, and what comes of it
-    /// concerns nobody else.
-    flights: Flights<(S::Key, Trail), Answered<S>>,
+    /// By how many Weirs a request came through, too: [`Trail::n_hops`] says why.
+    flights: Flights<(S::Key, usize), Answered<S>>,
 }
 
 /// What came of looking for a list.
@@ -359,7 +358,7 @@ impl<S: Source> Documents<S> {
                 let (inner, key, trail) = (Arc::clone(inner), key.clone(), trail.clone());
                 move || async move { inner.refresh(&key, max_age, &trail).await }
             };
-            let landed = inner.flights.join((key.clone(), trail.clone()), work).await;
+            let landed = inner.flights.join((key.clone(), trail.n_hops()), work).await;
             let Landed { open, confirmed_at } = landed.unwrap_or(Err(DocumentsFault::Stopping))?;
             // What another instance knew may be new enough for who asked first, and not for us.
             if confirmed_at.is_none_or(|at| at.elapsed() < max_age) {

@@ -34,7 +34,7 @@ use weir_log::lifecycle::Lifecycle;
 
 use self::{arrival::Fetched, transfer::State};
 use super::{
-    cache::{ArtifactCache, CacheKey, Cached},
+    cache::{ArtifactCache, CacheKey, Cached, Looked},
     ledger::Ledger,
     stats::{Count, Counters},
 };
@@ -60,6 +60,9 @@ pub struct Bounds {
     /// How long a client waits to learn how large a file is that is to be charged. The download goes
     /// on here, too.
     pub measuring: Duration,
+    /// How large a kept file may be that nobody has hashed yet and that is hashed before its first byte
+    /// leaves; of a larger one, all but the last piece leaves meanwhile.
+    pub hashed_first_bytes: u64,
     /// The room that all share while they come.
     pub room: Room,
     /// How long it is kept after it was used last; without that, as long as there is room.
@@ -73,6 +76,7 @@ impl Default for Bounds {
             time: Duration::from_hours(1),
             first: Duration::from_secs(12),
             measuring: Duration::from_secs(8),
+            hashed_first_bytes: 64 << 20,
             room: Room::default(),
             kept_for: Some(Duration::from_hours(24)),
         }
@@ -90,9 +94,9 @@ impl<C> Clone for Downloads<C> {
 }
 
 /// A download under way: files of one name that are promised to be different are different, and
-/// what somebody knows to be wrong is right for nobody who came before. The Weirs it came through are
-/// a client's word: what comes of that concerns nobody else.
-type Route = (CacheKey, Option<[u8; 32]>, Option<Promise>, Shape, Trail);
+/// what somebody knows to be wrong is right for nobody who came before. By how many Weirs it came
+/// through, too: [`Trail::n_hops`] says why.
+type Route = (CacheKey, Option<[u8; 32]>, Option<Promise>, Shape, usize);
 
 type Running = HashMap<Route, watch::Receiver<State>>;
 
@@ -141,20 +145,18 @@ impl<C: ArtifactCache> Downloads<C> {
         &self.0.cache
     }
 
-    /// An artifact that is here already and fits what its index promises today.
-    pub async fn kept(&self, wanted: &Wanted) -> io::Result<Option<Cached>> {
+    /// An artifact that is here already and by its description fits what its index promises today.
+    pub async fn kept(&self, wanted: &Wanted) -> io::Result<Option<Looked>> {
         if !wanted.can_be_kept() {
             return Ok(None);
         }
-        let cached = self.0.cache.get(&wanted.key).await?;
-        Ok(cached.filter(|cached| match (wanted.sha256, &wanted.promise) {
-            (Some(sha256), _) => cached.meta.sha256 == hex::encode(sha256),
-            (None, Some(promise)) => {
-                cached.meta.promise.as_deref().is_some_and(|found| promise.admits_text(found))
-            }
-            (None, None) => {
-                let found = cached.meta.promise.as_deref();
-                found.is_some_and(|found| wanted.shape.admits(found))
+        let looked = self.0.cache.look(&wanted.key).await?;
+        Ok(looked.filter(|looked| {
+            let found = looked.meta().promise.as_deref();
+            match (wanted.sha256, &wanted.promise) {
+                (Some(sha256), _) => looked.meta().sha256 == hex::encode(sha256),
+                (None, Some(promise)) => found.is_some_and(|found| promise.admits_text(found)),
+                (None, None) => found.is_some_and(|found| wanted.shape.admits(found)),
             }
         }))
     }
@@ -168,12 +170,16 @@ impl<C: ArtifactCache> Downloads<C> {
         trail: &Trail,
     ) -> Result<Opened, Arc<DownloadFault>> {
         let kept = self.kept(wanted).await;
-        if let Some(cached) = kept.map_err(|fault| Arc::new(fault.into()))? {
-            self.0.counters.count(Count::FileHit);
-            self.note_use(&cached).await;
-            return Ok(Opened::Kept(cached));
+        match kept.map_err(|fault| Arc::new(fault.into()))? {
+            Some(Looked::Right(cached)) => {
+                self.0.counters.count(Count::FileHit);
+                self.note_use(&cached).await;
+                return Ok(Opened::Kept(cached));
+            }
+            // Hashed once, however many ask for it.
+            Some(Looked::Unhashed(_)) => self.0.counters.count(Count::FileHit),
+            None => self.0.counters.count(Count::FileMiss),
         }
-        self.0.counters.count(Count::FileMiss);
         let mut state = self.state_of(wanted, caller, trail);
         let first = self.0.bounds.first;
         let sendable = tokio::time::timeout(first, state.wait_for(State::can_be_answered)).await;
@@ -200,7 +206,7 @@ impl<C: ArtifactCache> Downloads<C> {
     }
 
     /// Notes that an artifact was used, where that decides how long it is kept.
-    async fn note_use(&self, cached: &Cached) {
+    pub(super) async fn note_use(&self, cached: &Cached) {
         let now = self.0.ledger.now();
         if cached.is_worth_a_note(now)
             && let Err(fault) = self.0.cache.used(cached, now).await
@@ -212,7 +218,7 @@ impl<C: ArtifactCache> Downloads<C> {
     /// The download under way, or a new one.
     fn state_of(&self, wanted: &Wanted, caller: &Caller, trail: &Trail) -> watch::Receiver<State> {
         let Wanted { key, sha256, promise, shape, .. } = wanted;
-        let key = (key.clone(), *sha256, promise.clone(), shape.clone(), trail.clone());
+        let key = (key.clone(), *sha256, promise.clone(), shape.clone(), trail.n_hops());
         let mut running = self.0.running.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(state) = running.get(&key) {
             return state.clone();
@@ -239,7 +245,7 @@ impl<C: ArtifactCache> Downloads<C> {
     ) {
         let (bound, asked_at) = (self.0.bounds.time, Instant::now());
         let fetched = tokio::time::timeout(bound, self.fetch(wanted, trail, &state)).await;
-        if !matches!(fetched, Ok(Ok(None))) {
+        if !matches!(fetched, Ok(Ok(None) | Err(DownloadFault::Broken))) {
             self.0.counters.upstream(asked_at.elapsed());
         }
         // Who comes from now on looks in the cache first, or starts anew.
@@ -265,6 +271,7 @@ impl<C: ArtifactCache> Downloads<C> {
                     }
                     // What broke is here.
                     DownloadFault::Disk(_)
+                    | DownloadFault::Broken
                     | DownloadFault::NothingCame(_)
                     | DownloadFault::Unmeasured(_)
                     | DownloadFault::Busy

@@ -37,6 +37,7 @@ use super::{
     answer::Answer,
     cache::{ArtifactCache, CacheKey},
     documents::{Documents, Keeping},
+    download::Bounds,
     gate::{Gate, Plain, Voice as _},
     plugin::{Asked, RegistryPlugin},
     setup::{Config, Parts},
@@ -52,7 +53,8 @@ use crate::{
 pub fn config(upstream: Option<Url>) -> Config {
     // Lists are a few kilobytes, and go.mod files at most 16 MiB (as the go command has it).
     let keeping = Keeping { max_page_bytes: 16 << 20, max_bytes: 64 << 20, ..Keeping::default() };
-    Config { keeping, max_rendered_bytes: 8 << 20, ..Config::of(upstream) }
+    let bounds = Bounds { max_bytes: zip::MAX_ZIP_BYTES, ..Bounds::default() };
+    Config { keeping, bounds, max_rendered_bytes: 8 << 20, ..Config::of(upstream) }
 }
 
 /// Go modules.

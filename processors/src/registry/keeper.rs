@@ -21,6 +21,10 @@ use crate::{caller::Caller, door::Door};
 /// How often a cache is looked through for what was kept long enough.
 pub const EXPIRE_EVERY: Duration = Duration::from_mins(10);
 
+/// How long what was kept waits to be flushed: whoever installs it wants others just then, and the system
+/// has written most of it by itself when the time is over.
+const FLUSH_AFTER: Duration = Duration::from_secs(5);
+
 /// Evictions of one append.
 const BATCH: usize = 200;
 /// How long the first of them waits for others.
@@ -29,7 +33,7 @@ const GATHER: Duration = Duration::from_millis(100);
 const PAUSES: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(10));
 
 /// Starts the keeper of this process's cache: it looks for what has expired every so often, one look
-/// at a time, and records what is forgotten, whoever forgot it and why.
+/// at a time, records what is forgotten, whoever forgot it and why, and has the disk take what is kept.
 ///
 /// While an upstream fails, nothing of its ecosystem expires: it could not be fetched again.
 pub fn start(
@@ -42,6 +46,10 @@ pub fn start(
     let (recorder, soft) = (Recorder::new(door.clone()), lifecycle.soft().clone());
     let evictions = cache.evictions();
     lifecycle.run("cache evictions", async move { recorder.run(evictions, &soft).await });
+    let (flushed, soft) = (cache.clone(), lifecycle.soft().clone());
+    lifecycle.run("cache flushes", async move {
+        soft.run_until_cancelled(flush(&flushed)).await;
+    });
     let (cache, shelves, door) = (cache.clone(), shelves.clone(), door.clone());
     let soft = lifecycle.soft().clone();
     lifecycle.run("cache keeper", async move {
@@ -82,6 +90,15 @@ async fn expire(cache: &FileCache, shelves: &Shelves, door: &Door, every: Durati
             Ok(n_expired) => info!(n_expired, "files were kept long enough"),
             Err(fault) => warn!(error = %fault, "the cache could not be looked through"),
         }
+    }
+}
+
+/// Flushes what is kept, a while after it was.
+async fn flush(cache: &FileCache) {
+    loop {
+        cache.unflushed().await;
+        tokio::time::sleep(FLUSH_AFTER).await;
+        cache.flush().await;
     }
 }
 

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use http::{HeaderMap, HeaderValue, Method, StatusCode};
+use http::{HeaderMap, HeaderValue, Method, StatusCode, Version};
 use tokio::sync::Semaphore;
 use weir_aggregates::registry::dossier::Dossier;
 use weir_events::{registry::Ecosystem, timestamp::Timestamp};
@@ -21,6 +21,8 @@ use crate::caller::Caller;
 pub struct Asked<'a> {
     /// Its method.
     pub method: &'a Method,
+    /// The version of HTTP it came by.
+    pub version: Version,
     /// Its path below the ecosystem's prefix, still encoded, with the slash it begins with.
     pub path: &'a str,
     /// Its query, still encoded.

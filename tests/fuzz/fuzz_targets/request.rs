@@ -3,7 +3,7 @@
 #![no_main]
 
 use bytes::Bytes;
-use http::{HeaderMap, HeaderName, HeaderValue, Method, header::LOCATION};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Version, header::LOCATION};
 use libfuzzer_sys::fuzz_target;
 use weir_processors::registry::{
     answer::Answer,
@@ -30,8 +30,16 @@ fuzz_target!(|data: &[u8]| {
     let (base, body) = ("https://weir.example", Bytes::new());
     let _form = Form::wanted(&headers);
     for method in [&Method::GET, &Method::POST] {
-        let asked =
-            Asked { method, path, query, headers: &headers, base, body: &body, as_of: None };
+        let asked = Asked {
+            method,
+            version: Version::HTTP_11,
+            path,
+            query,
+            headers: &headers,
+            base,
+            body: &body,
+            as_of: None,
+        };
         answered(pypi::request::parse(&asked).map(|request| request.asking));
         answered(npm::request::parse(&asked).map(|request| request.asking));
         answered(cargo::request::parse(&asked).map(|request| request.asking));

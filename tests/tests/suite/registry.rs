@@ -22,6 +22,7 @@ mod matrix;
 mod measured;
 mod memory;
 mod npm;
+mod old_http;
 mod prefixed;
 mod profiles;
 mod pypi;

@@ -52,6 +52,8 @@ pub struct Forgotten {
     pub expired: u64,
     /// Somebody asked for it.
     pub purged: u64,
+    /// They were not what they were.
+    pub broken: u64,
 }
 
 /// What a cache keeps, and what it forgot.
@@ -77,6 +79,7 @@ impl Oblivion {
             EvictionCause::Lru => &mut its.lru,
             EvictionCause::Expired => &mut its.expired,
             EvictionCause::Purged => &mut its.purged,
+            EvictionCause::Broken => &mut its.broken,
         };
         *counter += 1;
     }

@@ -2,11 +2,12 @@
 //!
 //! A file is written under `tmp` and renamed: the rename of the body is the moment it is there. Nobody
 //! waits for the disk, for whoever wants a file waits for that: what a power cut takes of it is fetched
-//! again, since a body that this process did not write itself is hashed before it is served
-//! ([`Checked`]), and a description that cannot be read is none. What a process has hashed once it
-//! trusts until it ends: a disk that fails it later is found out by its clients, who know what they want
-//! by its hash. Several processes may share a tree: what one of them kept, the others find on disk. A
-//! lock keeps a body and its description together, whoever replaces them at the same time.
+//! again, since a body that this process did not write itself is hashed before the last of it is served
+//! ([`Checked`]), and a description that cannot be read is none. What this process wrote it has flushed
+//! a little later ([`FileCache::flush`]): what the disk could not take is forgotten. What was hashed once
+//! is trusted until the process ends, or another file lies in its place. Several processes may share a
+//! tree: what one of them kept, the others find on disk. A lock keeps a body and its description
+//! together, whoever replaces them at the same time.
 
 use std::{
     collections::HashSet,
@@ -26,12 +27,13 @@ use weir_events::{
 
 use super::{
     Artifact, ArtifactCache, CacheKey, CachePlugin, CacheStats, Cached, Census, Evicted, Evictions,
-    META_SUFFIX, Meta, Purge, Purged,
+    Looked, META_SUFFIX, Meta, Purge, Purged, Unhashed,
     census::Oblivion,
-    checked::Checked,
+    checked::{Checked, Print},
     evicted::Teller,
     purge::{FILES_WATCHED_SECONDS, Watch},
     repair::{self, Repair, Workshop},
+    unflushed::Unflushed,
 };
 use crate::registry::lru::Lru;
 
@@ -52,6 +54,7 @@ struct Inner {
     forgotten: Oblivion,
     watch: Watch,
     checked: Checked,
+    unflushed: Unflushed,
     /// When the index was last compared with the disk; held while it is, and while room is made.
     compared: Mutex<Option<Instant>>,
 }
@@ -84,6 +87,7 @@ impl FileCache {
                 forgotten: Oblivion::default(),
                 watch: Watch::new(FILES_WATCHED_SECONDS),
                 checked: Checked::default(),
+                unflushed: Unflushed::default(),
                 compared: Mutex::default(),
             };
             Ok((Self(Arc::new(inner)), repair))
@@ -95,6 +99,36 @@ impl FileCache {
     /// To be kept up with: who forgets waits for whoever asked for this.
     pub fn evictions(&self) -> Evictions {
         self.0.teller.listen()
+    }
+
+    /// Waits until something was kept that may not have reached the disk yet. For one listener.
+    pub async fn unflushed(&self) {
+        self.0.unflushed.any().await;
+    }
+
+    /// Has the disk take what was kept, one file at a time; forgets what it cannot take.
+    pub async fn flush(&self) {
+        self.flush_by(File::sync_data).await;
+    }
+
+    async fn flush_by(&self, sync: fn(&File) -> io::Result<()>) {
+        while let Some((key, print)) = self.0.unflushed.next() {
+            if let Err(fault) = self.with(move |inner| inner.flush(&key, print, sync)).await {
+                warn!(error = %fault, "a kept file could not be looked at to be flushed");
+            }
+        }
+    }
+
+    /// Trusts nothing any more, as after a start.
+    #[cfg(test)]
+    pub(crate) fn forget_trust(&self) {
+        self.0.checked.forget_all();
+    }
+
+    /// A permit for each piece that is hashed at once; whoever waits for one holds these.
+    #[cfg(test)]
+    pub(crate) fn turns(&self) -> Arc<tokio::sync::Semaphore> {
+        self.0.checked.turns()
     }
 
     async fn with<T: Send + 'static>(
@@ -112,8 +146,11 @@ impl CachePlugin for FileCache {
     type Found = Cached;
 
     async fn get(&self, key: &CacheKey) -> io::Result<Option<Cached>> {
-        let key = key.clone();
-        self.with(move |inner| inner.get(&key)).await
+        match self.look(key).await? {
+            Some(Looked::Right(cached)) => Ok(Some(cached)),
+            Some(Looked::Unhashed(found)) => self.verify(key, found, |_| {}).await,
+            None => Ok(None),
+        }
     }
 
     async fn set(&self, key: CacheKey, artifact: Artifact) -> io::Result<bool> {
@@ -152,6 +189,22 @@ impl CachePlugin for FileCache {
 impl ArtifactCache for FileCache {
     async fn held(&self, keys: Vec<CacheKey>) -> io::Result<HashSet<CacheKey>> {
         self.with(move |inner| Ok(keys.into_iter().filter(|key| inner.holds(key)).collect())).await
+    }
+
+    async fn look(&self, key: &CacheKey) -> io::Result<Option<Looked>> {
+        let key = key.clone();
+        self.with(move |inner| inner.look(&key)).await
+    }
+
+    async fn verify(
+        &self,
+        key: &CacheKey,
+        Unhashed(cached): Unhashed,
+        hashed: impl FnMut(u64) + Send,
+    ) -> io::Result<Option<Cached>> {
+        let sha256 = self.0.checked.hash(&cached.file, hashed).await?;
+        let key = key.clone();
+        self.with(move |inner| inner.hashed(&key, cached, &sha256)).await
     }
 
     async fn stage(&self) -> io::Result<NamedTempFile> {
@@ -193,7 +246,12 @@ impl Inner {
         size.is_some() && size == read_meta(&described(&body)).map(|meta| meta.size)
     }
 
-    fn get(&self, key: &CacheKey) -> io::Result<Option<Cached>> {
+    /// Whether this very body lies there.
+    fn has(&self, key: &CacheKey, print: Print) -> bool {
+        fs::metadata(self.body(key)).is_ok_and(|known| Print::of(&known) == print)
+    }
+
+    fn look(&self, key: &CacheKey) -> io::Result<Option<Looked>> {
         let body = self.body(key);
         let looking = repair::looking(&self.root)?;
         // What the index says may be of an artifact that another process has replaced.
@@ -209,13 +267,64 @@ impl Inner {
             return Ok(None);
         };
         let known = file.metadata()?;
-        if known.len() != meta.size || !self.checked.holds(key, &meta, &file)? {
-            self.forget_broken(key, &meta)?;
+        let print = Print::of(&known);
+        if known.len() != meta.size {
+            self.forget_broken(key, print, &meta)?;
             return Ok(None);
         }
         let used_at = repair::used_at(&known)?;
-        self.admit(key, meta.clone())?;
-        Ok(Some(Cached { meta, used_at, file: Arc::new(file) }))
+        let cached = Cached { meta, used_at, file: Arc::new(file) };
+        if !self.checked.knows(key, print, &cached.meta) {
+            return Ok(Some(Looked::Unhashed(Unhashed(cached))));
+        }
+        self.admit(key, cached.meta.clone())?;
+        Ok(Some(Looked::Right(cached)))
+    }
+
+    /// What was found, where it has the hash that it should have.
+    fn hashed(&self, key: &CacheKey, cached: Cached, sha256: &str) -> io::Result<Option<Cached>> {
+        let print = Print::of(&cached.file.metadata()?);
+        if *cached.meta.sha256 != *sha256 {
+            self.forget_broken(key, print, &cached.meta)?;
+            return Ok(None);
+        }
+        // It may have been forgotten meanwhile: whoever reads it reads on.
+        if self.has(key, print) {
+            self.checked.trust(key, print, &cached.meta);
+            self.admit(key, cached.meta.clone())?;
+        }
+        Ok(Some(cached))
+    }
+
+    /// Has the disk take a body that was kept; forgets it where it cannot.
+    fn flush(
+        &self,
+        key: &CacheKey,
+        print: Print,
+        sync: impl FnOnce(&File) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let body = self.body(key);
+        let file = match File::open(&body) {
+            Ok(file) => file,
+            Err(fault) if fault.kind() == io::ErrorKind::NotFound => return Ok(()),
+            Err(fault) => return Err(fault),
+        };
+        // Another that has taken its place is flushed by who wrote it.
+        if Print::of(&file.metadata()?) != print {
+            return Ok(());
+        }
+        let Err(fault) = sync(&file) else { return Ok(()) };
+        // A disk that knows no such thing says nothing of the file.
+        if matches!(fault.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported) {
+            return Ok(());
+        }
+        let (package, name) = (key.package(), key.file());
+        warn!(package, file = name, error = %fault, "the disk did not take a kept file");
+        self.checked.distrust(key, print);
+        match read_meta(&described(&body)) {
+            Some(meta) => self.forget_broken(key, print, &meta),
+            None => Ok(()),
+        }
     }
 
     fn set(&self, key: &CacheKey, staged: NamedTempFile, meta: Meta) -> io::Result<bool> {
@@ -233,10 +342,15 @@ impl Inner {
         fs::create_dir_all(directory)?;
         // An end between the two renames must not leave an old body under a new hash.
         remove(&body)?;
+        let print = Print::of(&staged.as_file().metadata()?);
         description.persist(described(&body)).map_err(|fault| fault.error)?;
         staged.persist(&body).map_err(|fault| fault.error)?;
         drop(changing);
-        self.checked.trust(key, &meta);
+        self.checked.trust(key, print, &meta);
+        // What waits no more to be flushed is hashed when it is wanted again.
+        if let Some((key, print)) = self.unflushed.add(key.clone(), print) {
+            self.checked.distrust(&key, print);
+        }
         self.admit(key, meta)?;
         Ok(true)
     }
@@ -265,15 +379,22 @@ impl Inner {
         Ok(())
     }
 
-    /// Forgets an artifact that does not fit its description, unless another has taken its place.
-    fn forget_broken(&self, key: &CacheKey, of: &Meta) -> io::Result<()> {
+    /// Forgets an artifact that does not fit its description, unless another has taken its place. Where
+    /// nobody would record it any more, it stays for the next start, and is served by nobody.
+    fn forget_broken(&self, key: &CacheKey, print: Print, of: &Meta) -> io::Result<()> {
         warn!(
             package = key.package(),
             file = key.file(),
             "a kept file is not what it was, forgotten"
         );
         self.index().remove(key);
-        self.forget_if(key, |meta| meta == of).map(drop)
+        let Some(ear) = self.teller.ear() else { return Ok(()) };
+        if let Some(meta) = self.forget_if(key, |meta| meta == of && self.has(key, print))? {
+            let cause = EvictionCause::Broken;
+            self.forgotten.count(key.ecosystem(), cause);
+            ear.tell(Evicted { key: key.clone(), meta, cause });
+        }
+        Ok(())
     }
 
     /// Forgets an artifact on disk, and tells so if it was there: of several processes that forget

@@ -119,8 +119,16 @@ mod tests {
         headers: &HeaderMap,
         base: &str,
     ) -> Result<Target, Box<Answer>> {
-        let asked =
-            Asked { method, path, query: None, headers, base, body: &Bytes::new(), as_of: None };
+        let asked = Asked {
+            method,
+            version: http::Version::HTTP_11,
+            path,
+            query: None,
+            headers,
+            base,
+            body: &Bytes::new(),
+            as_of: None,
+        };
         parse(&asked).map(|request| request.target)
     }
 

@@ -231,7 +231,17 @@ mod tests {
 
     fn ask(method: &Method, path: &str, query: Option<&str>) -> Result<Request, Box<Answer>> {
         let (headers, body) = (HeaderMap::new(), Bytes::new());
-        parse(&Asked { method, path, query, headers: &headers, base: "", body: &body, as_of: None })
+        let version = http::Version::HTTP_11;
+        parse(&Asked {
+            method,
+            version,
+            path,
+            query,
+            headers: &headers,
+            base: "",
+            body: &body,
+            as_of: None,
+        })
     }
 
     #[test]

@@ -30,16 +30,19 @@ pub enum DownloadFault {
     /// The place for files does not work.
     #[error("could not keep what the upstream sends")]
     Disk(#[from] io::Error),
+    /// What was kept of it, and was on its way out already, is not what it was.
+    #[error("the kept file is not what it was, and is kept no more: ask again")]
+    Broken,
     /// Its first bytes are long in coming.
     #[error("the upstream has sent nothing for {0:?}")]
     NothingCame(Duration),
     /// It takes too long.
     #[error("the download took longer than {0:?}")]
     TooSlow(Duration),
-    /// How large it is is to be charged, and is not known soon enough.
+    /// How large it is must be known, and is not known soon enough.
     #[error(
-        "the upstream does not say how large the file is, which a quota of bytes counts; it is being \
-         fetched, and was not here after {0:?}: ask again"
+        "the upstream does not say how large the file is, which a quota of bytes and a client of \
+         HTTP/1.0 must know; it is being fetched, and was not here after {0:?}: ask again"
     )]
     Unmeasured(Duration),
     /// As many come as may at once.

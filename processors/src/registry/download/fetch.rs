@@ -22,22 +22,30 @@ use crate::{
     caller::Caller,
     outbound::{Ask, Encoding, Reply, Trail},
     registry::{
-        cache::{Artifact, ArtifactCache, Meta},
+        cache::{Artifact, ArtifactCache, Looked, Meta, Unhashed},
         stats::Count,
     },
 };
 
 impl<C: ArtifactCache> Downloads<C> {
-    /// Fetches, verifies and keeps. `None` when somebody else had kept it meanwhile.
+    /// Fetches, verifies and keeps. `None` when it is kept already.
     pub(super) async fn fetch(
         &self,
         wanted: &Wanted,
         trail: &Trail,
         state: &watch::Sender<State>,
     ) -> Result<Option<Fetched>, DownloadFault> {
-        if let Some(cached) = self.kept(wanted).await? {
-            state.send_replace(State::Kept(cached));
-            return Ok(None);
+        match self.kept(wanted).await? {
+            Some(Looked::Right(cached)) => {
+                state.send_replace(State::Kept(cached));
+                return Ok(None);
+            }
+            Some(Looked::Unhashed(found)) => {
+                if self.verified(wanted, found, state).await? {
+                    return Ok(None);
+                }
+            }
+            None => {}
         }
         // Sooner than a client is told that nothing comes.
         let slot = tokio::time::timeout(self.0.bounds.first / 2, self.0.slots.acquire()).await;
@@ -51,10 +59,14 @@ impl<C: ArtifactCache> Downloads<C> {
             let cause = format!("{announced} bytes instead of {promised}");
             return Err(DownloadFault::Mismatch(cause));
         }
+        let max_bytes = self.0.bounds.max_bytes;
         let size = wanted.size.or(announced);
-        let most = size.unwrap_or(u64::MAX).min(self.0.bounds.max_bytes);
+        if size.is_some_and(|size| size > max_bytes) {
+            return Err(DownloadFault::Mismatch(format!("more than {max_bytes} bytes")));
+        }
+        let most = size.unwrap_or(u64::MAX).min(max_bytes);
         let Bounds { first, room, .. } = &self.0.bounds;
-        let place = room.place(size.map(|size| size.min(most)), *first / 4).await?;
+        let place = room.place(size, *first / 4).await?;
         let mut arrival = Arrival::new(self.0.cache.stage().await?, wanted, place)?;
         while let Some(chunk) = reply.chunk().await? {
             if chunk.is_empty() {
@@ -70,6 +82,33 @@ impl<C: ArtifactCache> Downloads<C> {
             arrival = arrival.take(chunk).await?;
         }
         self.keep(wanted, arrival, size, began).await.map(Some)
+    }
+
+    /// Hashes a kept file that nobody has looked at yet; of a large one, readers get all but the last
+    /// piece meanwhile. `false` where it is not what it was, and nobody has read any of it.
+    async fn verified(
+        &self,
+        wanted: &Wanted,
+        found: Unhashed,
+        state: &watch::Sender<State>,
+    ) -> Result<bool, DownloadFault> {
+        let (size, file) = (found.meta().size, found.file());
+        let leaves = size > self.0.bounds.hashed_first_bytes;
+        let hashed = |available| {
+            if leaves && available < size {
+                let file = Arc::clone(&file);
+                state.send_replace(State::Coming { file, size: Some(size), available });
+            }
+        };
+        match self.0.cache.verify(&wanted.key, found, hashed).await? {
+            Some(cached) => {
+                self.note_use(&cached).await;
+                state.send_replace(State::Kept(cached));
+                Ok(true)
+            }
+            None if leaves => Err(DownloadFault::Broken),
+            None => Ok(false),
+        }
     }
 
     async fn ask(

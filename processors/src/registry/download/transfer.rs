@@ -55,7 +55,7 @@ pub struct Transfer {
 pub(super) enum State {
     /// The upstream is being asked.
     Asking,
-    /// Somebody else had kept it meanwhile.
+    /// It is kept, and is what it was.
     Kept(Cached),
     /// So much of it may be read.
     Coming { file: Arc<File>, size: Option<u64>, available: u64 },

@@ -70,7 +70,9 @@ impl<C: ArtifactCache, V: Voice> Gate<C, V> {
             }
             DownloadFault::Stopping => Self::stopping(),
             // Soon, so that who asks again still meets the download of what is not kept.
-            DownloadFault::Busy | DownloadFault::Unmeasured(_) => Self::full(&fault.to_string()),
+            DownloadFault::Busy | DownloadFault::Broken | DownloadFault::Unmeasured(_) => {
+                Self::full(&fault.to_string())
+            }
             DownloadFault::NoRoom(no_room) if no_room.passes() => Self::full(&fault.to_string()),
             // To wait does not help: nobody is told to.
             DownloadFault::NoRoom(_) => {

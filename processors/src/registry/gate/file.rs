@@ -59,7 +59,7 @@ impl<C: ArtifactCache, V: Voice> Gate<C, V> {
         }
         let opened = self.downloads.open(&artifact.wanted, caller, &asking.trail).await;
         let opened = opened.map_err(|fault| Self::no_file(&fault))?;
-        self.measured(&opened, &judged.dossier).await?;
+        self.measured(&opened, &judged.dossier, asking).await?;
         // The rules may have changed while the upstream was asked.
         let now = self.about_used(&artifact.package, asking, caller).await?;
         if now.key != judged.dossier.key {
@@ -71,7 +71,7 @@ impl<C: ArtifactCache, V: Voice> Gate<C, V> {
             }
         }
         let Judged { verdict, dossier: now } = judged;
-        let size = self.measured(&opened, &now).await?;
+        let size = self.measured(&opened, &now, asking).await?;
         let known = asking.if_range.as_deref();
         let same = known.is_none_or(|known| etag.as_ref().is_some_and(|etag| etag == known));
         let range = match (asking.part.filter(|_| same), size) {
@@ -121,7 +121,7 @@ impl<C: ArtifactCache, V: Voice> Gate<C, V> {
         let kept = self.downloads.kept(&artifact.wanted).await;
         let kept = kept.map_err(|fault| Self::no_file(&fault.into()))?;
         let size = match (kept, artifact.wanted.size) {
-            (Some(cached), _) => Some(cached.meta.size),
+            (Some(kept), _) => Some(kept.meta().size),
             (None, Some(size)) => Some(size),
             (None, None) => {
                 let asked = self.downloads.size(&artifact.wanted, &asking.trail).await;

@@ -21,14 +21,17 @@ use crate::{
 };
 
 impl<C: ArtifactCache, V: Voice> Gate<C, V> {
-    /// How large an opened file is, where that is told. Where bytes are counted it is waited for, but not
-    /// long: nothing is charged that is not known to be there.
+    /// How large an opened file is, where that is told. Where bytes are counted, or the client must be
+    /// told, it is waited for, but not long: nothing is charged that is not known to be there.
     pub(super) async fn measured(
         &self,
         opened: &Opened,
         dossier: &Dossier,
+        asking: &Asking,
     ) -> Result<Option<u64>, Otherwise> {
-        if dossier.profile().is_none_or(|profile| profile.quota.bytes_per_day.is_none()) {
+        let profile = dossier.profile();
+        let counts = profile.is_some_and(|profile| profile.quota.bytes_per_day.is_some());
+        if !counts && !asking.needs_size {
             return Ok(opened.size());
         }
         let size = self.downloads.measured(opened).await;

@@ -37,7 +37,8 @@ const MAX_BYTES: u64 = 16 << 20;
 /// When versions were published, by their text. Of what is not in here it is not known.
 pub type Ages = BTreeMap<String, Option<Timestamp>>;
 
-type Route = (Module, blake3::Hash, Trail);
+/// By how many Weirs a request came through, too: [`Trail::n_hops`] says why.
+type Route = (Module, blake3::Hash, usize);
 
 /// What was looked up. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -71,7 +72,7 @@ impl Dates {
             return Ok(known);
         }
         let (inner, module, ours) = (Arc::clone(&self.0), module.clone(), trail.clone());
-        let route = (module.clone(), list.digest, trail.clone());
+        let route = (module.clone(), list.digest, trail.n_hops());
         let work = || async move { inner.look_up(&module, newest, &ours).await };
         self.0.flights.join(route, work).await.unwrap_or(Err(DocumentsFault::Stopping))
     }

@@ -117,6 +117,7 @@ mod tests {
         let (headers, body) = (HeaderMap::new(), Bytes::new());
         let asked = Asked {
             method,
+            version: http::Version::HTTP_11,
             path,
             query: None,
             headers: &headers,

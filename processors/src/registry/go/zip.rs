@@ -12,11 +12,19 @@ use std::{
 use sha2::{Digest as _, Sha256};
 use zip::{ZipArchive, result::ZipError};
 
+use crate::registry::zip_end::{ENTRY_BYTES, End, EndFault};
+
+/// How large a zip may be, as the go command has it.
+pub const MAX_ZIP_BYTES: u64 = 500 << 20;
+
 /// The most a zip may hold, as the go command has it.
 const MAX_UNPACKED_BYTES: u64 = 500 << 20;
 
 /// The most files a zip may hold.
-const MAX_FILES: usize = 100_000;
+const MAX_FILES: u64 = 100_000;
+
+/// How large its directory may be: all of it is read at once.
+const MAX_DIRECTORY_BYTES: u64 = 64 << 20;
 
 /// The zip is not that of this version.
 #[derive(Debug, thiserror::Error)]
@@ -24,6 +32,9 @@ pub enum ZipFault {
     /// It cannot be read.
     #[error("it is no zip: {0}")]
     Unreadable(String),
+    /// What it says of itself does not fit together, or is more than it may be.
+    #[error("it is not opened: {0}")]
+    Suspect(String),
     /// A file in it lies elsewhere than it must.
     #[error("it holds `{0}`, which is no file of this version")]
     Foreign(String),
@@ -40,11 +51,9 @@ pub enum ZipFault {
 
 /// The `h1` of what a zip holds, all of it below `prefix` (`module@version/`).
 pub fn hash(file: &File, prefix: &str) -> Result<[u8; 32], ZipFault> {
+    check(file)?;
     let file = file.try_clone().map_err(ZipFault::Disk)?;
     let mut archive = ZipArchive::new(io::BufReader::new(file)).map_err(|fault| of(&fault))?;
-    if archive.len() > MAX_FILES {
-        return Err(ZipFault::TooLarge);
-    }
     let (mut sums, mut n_bytes) = (BTreeMap::new(), 0);
     for at in 0..archive.len() {
         let entry = archive.by_index(at).map_err(|fault| of(&fault))?;
@@ -75,6 +84,28 @@ pub fn hash(file: &File, prefix: &str) -> Result<[u8; 32], ZipFault> {
         hasher.update(format!("{}  {name}\n", hex::encode(sum)));
     }
     Ok(hasher.finalize().into())
+}
+
+/// Refuses what makes memory for more than is there, or for more than may be, before it is opened.
+fn check(file: &File) -> Result<(), ZipFault> {
+    let length = file.metadata().map_err(ZipFault::Disk)?.len();
+    let end = End::of(file, length).map_err(|fault| match fault {
+        EndFault::Io(fault) => ZipFault::Disk(fault),
+        EndFault::Malformed(what) => ZipFault::Unreadable(what.to_owned()),
+    })?;
+    let End { directory_bytes, n_entries, is_plain, .. } = end;
+    let why = if n_entries > MAX_FILES {
+        format!("it says that it holds {n_entries} files, {MAX_FILES} are read at most")
+    } else if directory_bytes > MAX_DIRECTORY_BYTES {
+        format!("a directory of {directory_bytes} bytes, {MAX_DIRECTORY_BYTES} are read at most")
+    } else if n_entries * ENTRY_BYTES > directory_bytes {
+        format!("a directory of {directory_bytes} bytes does not have {n_entries} entries")
+    } else if !is_plain {
+        "its directory does not end where its end begins, or it has several".to_owned()
+    } else {
+        return Ok(());
+    };
+    Err(ZipFault::Suspect(why))
 }
 
 fn of(fault: &ZipError) -> ZipFault {

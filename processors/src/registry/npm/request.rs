@@ -217,6 +217,7 @@ mod tests {
         let (headers, body) = (HeaderMap::new(), Bytes::from_static(b"{}"));
         parse(&Asked {
             method,
+            version: http::Version::HTTP_11,
             path,
             query,
             headers: &headers,
@@ -391,6 +392,7 @@ mod tests {
         let (headers, body) = (HeaderMap::new(), Bytes::new());
         let asked = Asked {
             method: &Method::GET,
+            version: http::Version::HTTP_11,
             path: "/n",
             query: None,
             headers: &headers,

@@ -33,6 +33,13 @@ pub type Members = Vec<(String, Box<RawValue>)>;
 /// The most files a page may list, and the most versions.
 pub const MAX_LISTED: usize = 200_000;
 
+/// The most members that the files of a page may have together: a dozen for each of the files that there
+/// is room for on the longest page.
+pub const MAX_MEMBERS_LISTED: usize = 1_000_000;
+
+/// What a member takes beside its text, roughly: its place in a list, and two small allocations.
+const MEMBER_BYTES: usize = 112;
+
 /// A project's page.
 #[derive(Debug)]
 pub struct Document {
@@ -174,8 +181,11 @@ impl Document {
         let Parts { members, versions, files, api_version, status, n_unservable } = parts;
         let by_name =
             files.iter().enumerate().map(|(at, file)| (file.filename.clone(), at)).collect();
-        // Members as text, names and addresses once more, and what many small allocations cost.
-        let size_bytes = 5 * body.len() + 4_096;
+        // Members as text, names and addresses once more, and what many small allocations cost: as they
+        // are on most pages, and where there are more of them.
+        let n_members: usize = files.iter().map(|file| file.members.len()).sum();
+        let usual = 5 * body.len();
+        let size_bytes = usual.max(3 * body.len() + MEMBER_BYTES * n_members) + 4_096;
         let body_bytes = body.len();
         let digest = blake3::hash(body);
         let (uploads, origins) = (uploads(&files), origins(&files));
@@ -286,6 +296,9 @@ pub enum DocumentFault {
     /// It lists more than is sane.
     #[error("the page lists more than {MAX_LISTED} files or versions")]
     TooMany,
+    /// Its files say more than is sane.
+    #[error("the files that the page lists have more than {MAX_MEMBERS_LISTED} members together")]
+    TooManyMembers,
     /// It is not UTF-8.
     #[error("the page is not UTF-8")]
     NotText,

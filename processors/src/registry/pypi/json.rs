@@ -10,7 +10,8 @@ use serde_json::value::RawValue;
 
 use super::{
     document::{
-        CoreMetadata, Document, DocumentFault, File, MAX_LISTED, Members, Parts, Sha256, Yanked,
+        CoreMetadata, Document, DocumentFault, File, MAX_LISTED, MAX_MEMBERS_LISTED, Members,
+        Parts, Sha256, Yanked,
     },
     filename::{Filename, Project},
 };
@@ -134,24 +135,43 @@ fn required<T: DeserializeOwned>(value: Option<&RawValue>) -> Result<Option<T>, 
     }
 }
 
-/// An array, read up to [`MAX_LISTED`]; of what is beyond it, only the number is known.
+/// An array, read up to [`MAX_LISTED`] items and [`MAX_MEMBERS_LISTED`] members of them; what is beyond
+/// that is passed over.
 #[derive(Debug)]
 struct List<T> {
     items: Vec<T>,
-    n_more: usize,
+    cut: Option<DocumentFault>,
 }
 
 impl<T> List<T> {
     fn whole(self) -> Result<Vec<T>, DocumentFault> {
-        if self.n_more == 0 { Ok(self.items) } else { Err(DocumentFault::TooMany) }
+        self.cut.map_or(Ok(self.items), Err)
     }
 }
 
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for List<T> {
+/// What a list may be of.
+trait Item {
+    /// How many members it has: each is memory of its own, however short it is.
+    fn n_members(&self) -> usize;
+}
+
+impl Item for Object {
+    fn n_members(&self) -> usize {
+        self.0.len()
+    }
+}
+
+impl Item for String {
+    fn n_members(&self) -> usize {
+        0
+    }
+}
+
+impl<'de, T: Item + Deserialize<'de>> Deserialize<'de> for List<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Reader<T>(PhantomData<T>);
 
-        impl<'de, T: Deserialize<'de>> Visitor<'de> for Reader<T> {
+        impl<'de, T: Item + Deserialize<'de>> Visitor<'de> for Reader<T> {
             type Value = List<T>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -159,15 +179,24 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for List<T> {
             }
 
             fn visit_seq<A: SeqAccess<'de>>(self, mut all: A) -> Result<List<T>, A::Error> {
-                let (mut items, mut n_more) = (Vec::new(), 0);
-                while items.len() < MAX_LISTED {
-                    let Some(item) = all.next_element()? else { return Ok(List { items, n_more }) };
+                let (mut items, mut n_members) = (Vec::new(), 0);
+                while items.len() < MAX_LISTED && n_members <= MAX_MEMBERS_LISTED {
+                    let Some(item): Option<T> = all.next_element()? else {
+                        return Ok(List { items, cut: None });
+                    };
+                    n_members += item.n_members();
                     items.push(item);
                 }
-                while all.next_element::<IgnoredAny>()?.is_some() {
-                    n_more += 1;
+                let mut cut = None;
+                if n_members > MAX_MEMBERS_LISTED {
+                    // None of it is used: the memory is free before the rest is read.
+                    items = Vec::new();
+                    cut = Some(DocumentFault::TooManyMembers);
                 }
-                Ok(List { items, n_more })
+                while all.next_element::<IgnoredAny>()?.is_some() {
+                    cut = cut.or(Some(DocumentFault::TooMany));
+                }
+                Ok(List { items, cut })
             }
         }
 
@@ -307,5 +336,26 @@ mod tests {
         }
         let members: Vec<_> = (0..=MAX_MEMBERS).map(|n| format!("\"m{n}\":1")).collect();
         assert!(read(&format!("{{{}}}", members.join(","))).is_err());
+    }
+
+    #[test]
+    fn many_short_members_are_counted_and_too_many_are_refused() {
+        const EACH: usize = 64;
+        let members: Vec<_> = (2..EACH).map(|n| format!(r#""{n:x}":1"#)).collect();
+        let file = |n: usize| {
+            let members = members.join(",");
+            format!(r#"{{"filename":"six-{n}.tar.gz","url":"a",{members}}}"#)
+        };
+        let page = |n_files: usize| {
+            let files: Vec<_> = (0..n_files).map(file).collect();
+            format!(r#"{{"files":[{}]}}"#, files.join(","))
+        };
+        let some = page(10);
+        let read_some = read(&some).unwrap();
+        assert!(read_some.size_bytes > 100 * 10 * EACH, "{}", read_some.size_bytes);
+        let most = MAX_MEMBERS_LISTED / EACH;
+        assert_eq!(read(&page(most)).unwrap().files.len(), most);
+        let refused = read(&page(most + 1)).unwrap_err();
+        assert!(matches!(refused, DocumentFault::TooManyMembers), "{refused}");
     }
 }

@@ -119,7 +119,8 @@ mod tests {
         headers: &'a HeaderMap,
     ) -> Asked<'a> {
         static NO_BODY: Bytes = Bytes::new();
-        Asked { method, path, query, headers, base: "", body: &NO_BODY, as_of: None }
+        let version = http::Version::HTTP_11;
+        Asked { method, version, path, query, headers, base: "", body: &NO_BODY, as_of: None }
     }
 
     fn ask_with(path: &str, headers: &HeaderMap) -> Result<Request, Box<Answer>> {

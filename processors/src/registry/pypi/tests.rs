@@ -3,6 +3,7 @@
 mod ages;
 mod files;
 mod index;
+mod kept;
 mod licences;
 mod outside;
 mod pages;

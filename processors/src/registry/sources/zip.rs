@@ -14,12 +14,14 @@ use std::{
 
 use flate2::{Crc, Decompress, FlushDecompress, Status};
 
-const LOCAL: (usize, [u8; 4]) = (30, *b"PK\x03\x04");
-const CENTRAL: (usize, [u8; 4]) = (46, *b"PK\x01\x02");
-const END: (usize, [u8; 4]) = (22, *b"PK\x05\x06");
-const END64: (usize, [u8; 4]) = (56, *b"PK\x06\x06");
-const LOCATOR64: (usize, [u8; 4]) = (20, *b"PK\x06\x07");
-const MAX_COMMENT_BYTES: u64 = 0xffff;
+use crate::registry::zip_end::{End, EndFault, Header, Structure, cut, fixed};
+
+const LOCAL: Structure = (30, *b"PK\x03\x04");
+const CENTRAL: Structure = (46, *b"PK\x01\x02");
+
+/// How much larger an entry may be packed than it is: what deflate adds to what it cannot pack is a few
+/// bytes in thousands.
+const SLACK_BYTES: u64 = 64 << 10;
 
 /// Below this an archive may be as well packed as it likes.
 const SMALL_BYTES: u64 = 64 << 20;
@@ -90,71 +92,20 @@ impl Read for Window<'_> {
     }
 }
 
-/// The fixed part of a structure.
-struct Header<'b>(&'b [u8]);
-
-impl Header<'_> {
-    fn u16(&self, at: usize) -> u16 {
-        self.0.get(at..at + 2).and_then(|b| b.try_into().ok()).map_or(0, u16::from_le_bytes)
+impl From<EndFault> for ZipFault {
+    fn from(fault: EndFault) -> Self {
+        match fault {
+            EndFault::Io(fault) => Self::Io(fault),
+            EndFault::Malformed(what) => Self::Malformed(what),
+        }
     }
-
-    fn u32(&self, at: usize) -> u32 {
-        self.0.get(at..at + 4).and_then(|b| b.try_into().ok()).map_or(0, u32::from_le_bytes)
-    }
-
-    fn u64(&self, at: usize) -> u64 {
-        self.0.get(at..at + 8).and_then(|b| b.try_into().ok()).map_or(0, u64::from_le_bytes)
-    }
-}
-
-fn cut(fault: io::Error) -> ZipFault {
-    if fault.kind() == io::ErrorKind::UnexpectedEof {
-        return ZipFault::Malformed("it is cut short");
-    }
-    fault.into()
-}
-
-fn fixed<const N: usize>(
-    file: &File,
-    at: u64,
-    (_, mark): (usize, [u8; 4]),
-    missing: &'static str,
-) -> Result<[u8; N], ZipFault> {
-    let mut header = [0; N];
-    file.read_exact_at(&mut header, at).map_err(cut)?;
-    if header.starts_with(&mark) { Ok(header) } else { Err(ZipFault::Malformed(missing)) }
-}
-
-/// Where the directory stands: offset, size, number of entries.
-fn directory(file: &File, length: u64) -> Result<(u64, u64, u64), ZipFault> {
-    const NO_END: ZipFault = ZipFault::Malformed("it has no end, perhaps it was cut short");
-    let tail_at = length.saturating_sub(END.0 as u64 + MAX_COMMENT_BYTES);
-    let mut tail = vec![0; usize::try_from(length - tail_at).map_err(|_| NO_END)?];
-    file.read_exact_at(&mut tail, tail_at).map_err(cut)?;
-    let fits = |at: &usize| {
-        let header = Header(tail.get(*at..).unwrap_or_default());
-        header.0.starts_with(&END.1) && header.0.len() == END.0 + usize::from(header.u16(20))
-    };
-    let last = tail.len().checked_sub(END.0).ok_or(NO_END)?;
-    let at = (0..=last).rev().find(fits).ok_or(NO_END)?;
-    let end = Header(tail.get(at..).unwrap_or_default());
-    let (n, size, offset) = (end.u16(10), end.u32(12), end.u32(16));
-    if n != u16::MAX && size != u32::MAX && offset != u32::MAX {
-        return Ok((u64::from(offset), u64::from(size), u64::from(n)));
-    }
-    let locator_at = (tail_at + at as u64).checked_sub(LOCATOR64.0 as u64).ok_or(NO_END)?;
-    let locator: [u8; LOCATOR64.0] = fixed(file, locator_at, LOCATOR64, "its end is incomplete")?;
-    let end: [u8; END64.0] =
-        fixed(file, Header(&locator).u64(8), END64, "its end is not where it says")?;
-    let end = Header(&end);
-    Ok((end.u64(48), end.u64(40), end.u64(32)))
 }
 
 impl<'f> Zip<'f> {
     pub(super) fn open(file: &'f File, bounds: Bounds) -> Result<Self, ZipFault> {
         let length = file.metadata()?.len();
-        let (offset, size, n_entries) = directory(file, length)?;
-        let end = offset.checked_add(size).filter(|end| *end <= length);
+        let End { directory_at, directory_bytes, n_entries, .. } = End::of(file, length)?;
+        let end = directory_at.checked_add(directory_bytes).filter(|end| *end <= length);
         let end = end.ok_or(ZipFault::Malformed("its directory is not where it says"))?;
         if n_entries > bounds.entries {
             let most = bounds.entries;
@@ -162,7 +113,7 @@ impl<'f> Zip<'f> {
         }
         Ok(Self {
             file,
-            directory: BufReader::with_capacity(64 << 10, Window { file, at: offset, end }),
+            directory: BufReader::with_capacity(64 << 10, Window { file, at: directory_at, end }),
             bounds,
             length,
             n_left: n_entries,
@@ -202,6 +153,8 @@ impl<'f> Zip<'f> {
                 Some("it is encrypted")
             } else if sizes.total > self.bounds.entry_bytes {
                 Some("it is too large")
+            } else if sizes.packed > self.bounds.entry_bytes.saturating_add(SLACK_BYTES) {
+                Some("it is packed to more than it may hold")
             } else {
                 self.content(method, crc, sizes, body)?
             };
@@ -238,7 +191,7 @@ impl<'f> Zip<'f> {
         let local: [u8; LOCAL.0] = fixed(self.file, sizes.offset, LOCAL, missing)?;
         let names = [26, 28].map(|at| u64::from(Header(&local).u16(at)));
         let at = sizes.offset.saturating_add(LOCAL.0 as u64 + names[0] + names[1]);
-        // Both are bounded: what is packed by the length of the file, what comes of it by `next`.
+        // Both are bounded by `next`.
         let size = |n: u64| usize::try_from(n).map_err(|_| ZipFault::Malformed(missing));
         let (n_packed, n_total) = (size(sizes.packed)?, size(sizes.total)?);
         self.packed.resize(n_packed, 0);

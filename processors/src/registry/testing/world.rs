@@ -3,7 +3,7 @@
 use std::{path::Path, sync::Arc};
 
 use bytes::Bytes;
-use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Version};
 use tempfile::TempDir;
 use uuid::Uuid;
 use weir_aggregates::registry::{facts::Facts, selection::Selection};
@@ -94,7 +94,7 @@ impl<P: Tested> World<P> {
         Self { plugin, upstream, set_facts, outbound, lifecycle, shelves, root }
     }
 
-    /// Where its cache lies.
+    /// Where files are kept.
     pub(crate) fn root(&self) -> &Path {
         self.root.path()
     }
@@ -127,13 +127,18 @@ impl<P: Tested> World<P> {
 
     /// Gets something in somebody's name.
     pub(crate) async fn get_by(&self, caller: &Caller, path: &str) -> Answer {
-        self.sent(Method::GET, path, &[], Bytes::new(), None, caller).await
+        self.sent((Method::GET, Version::HTTP_11), path, &[], Bytes::new(), None, caller).await
+    }
+
+    /// Gets something by HTTP/1.0.
+    pub(crate) async fn get_by_1_0(&self, path: &str) -> Answer {
+        self.sent((Method::GET, Version::HTTP_10), path, &[], Bytes::new(), None, &ci()).await
     }
 
     /// Gets something as of a time.
     pub(crate) async fn get_as_of(&self, path: &str, as_of: &str) -> Answer {
         let as_of = Some(as_of.parse().unwrap());
-        self.sent(Method::GET, path, &[], Bytes::new(), as_of, &ci()).await
+        self.sent((Method::GET, Version::HTTP_11), path, &[], Bytes::new(), as_of, &ci()).await
     }
 
     pub(crate) async fn send(
@@ -143,12 +148,12 @@ impl<P: Tested> World<P> {
         headers: &[(HeaderName, &str)],
         body: Bytes,
     ) -> Answer {
-        self.sent(method, path, headers, body, None, &ci()).await
+        self.sent((method, Version::HTTP_11), path, headers, body, None, &ci()).await
     }
 
     async fn sent(
         &self,
-        method: Method,
+        (method, version): (Method, Version),
         path: &str,
         headers: &[(HeaderName, &str)],
         body: Bytes,
@@ -162,6 +167,7 @@ impl<P: Tested> World<P> {
             .collect();
         let asked = Asked {
             method: &method,
+            version,
             path,
             query,
             headers: &headers,

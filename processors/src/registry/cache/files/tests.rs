@@ -476,3 +476,105 @@ async fn a_zip_of_go_in_an_old_place_is_removed_when_the_cache_is_opened() {
     assert_eq!((repair.n_incomplete, cache.stats().entries), (1, 0));
     assert!(!body.exists() && !described(&body).exists());
 }
+
+/// The body of a file, where it lies.
+fn lying(root: &Path, file: &str) -> PathBuf {
+    root.join("files/pypi/six").join(file)
+}
+
+/// Puts another file into the place of a body, as whoever shares the folder does.
+fn replace(root: &Path, file: &str, body: &[u8]) {
+    let other = root.join("other");
+    fs::write(&other, body).unwrap();
+    fs::rename(other, lying(root, file)).unwrap();
+}
+
+#[tokio::test]
+async fn what_another_process_put_into_the_place_of_what_was_right_is_hashed_again() {
+    let root = tempfile::tempdir().unwrap();
+    let (cache, _) = open(root.path(), 100).await;
+    for file in ["a", "b"] {
+        put(&cache, file, b"alpha").await;
+        assert!(matches!(cache.look(&key(file)).await.unwrap(), Some(Looked::Right(_))));
+    }
+    replace(root.path(), "a", b"alpha");
+    replace(root.path(), "b", b"torn!");
+    assert!(matches!(cache.look(&key("a")).await.unwrap(), Some(Looked::Unhashed(_))));
+    assert_eq!(read(&cache, "a").await.unwrap(), b"alpha");
+    assert!(matches!(cache.look(&key("a")).await.unwrap(), Some(Looked::Right(_))));
+    assert_eq!(read(&cache, "b").await, None);
+    assert!(!lying(root.path(), "b").exists());
+}
+
+#[tokio::test]
+async fn that_a_file_was_used_does_not_make_it_another_one() {
+    let root = tempfile::tempdir().unwrap();
+    let (cache, _) = open(root.path(), 100).await;
+    put(&cache, "a", b"alpha").await;
+    let cached = cache.get(&key("a")).await.unwrap().unwrap();
+    cache.used(&cached, Timestamp::EPOCH.plus_seconds(100)).await.unwrap();
+    assert!(matches!(cache.look(&key("a")).await.unwrap(), Some(Looked::Right(_))));
+}
+
+#[tokio::test]
+async fn what_is_not_what_it_was_is_told_as_forgotten_once() {
+    let root = tempfile::tempdir().unwrap();
+    let (cache, _) = open(root.path(), 100).await;
+    let mut told = cache.evictions();
+    for (file, body) in [("short", b"123".as_slice()), ("other", b"54321")] {
+        put(&cache, file, b"12345").await;
+        replace(root.path(), file, body);
+        for _ in 0..2 {
+            assert_eq!(read(&cache, file).await, None);
+        }
+    }
+    let gone: Vec<_> =
+        told.waiting(10).into_iter().map(|gone| (gone.key.file().to_owned(), gone.cause)).collect();
+    let wanted = ["short", "other"].map(|file| (file.to_owned(), EvictionCause::Broken));
+    assert_eq!(gone, wanted);
+    assert_eq!(cache.census().await.unwrap().forgotten[&Ecosystem::Pypi].broken, 2);
+    // Where nobody would record it, it stays, and is served all the same by nobody.
+    put(&cache, "late", b"12345").await;
+    replace(root.path(), "late", b"54321");
+    told.close();
+    assert_eq!(read(&cache, "late").await, None);
+    assert!(lying(root.path(), "late").exists());
+}
+
+#[tokio::test]
+async fn what_the_disk_does_not_take_is_forgotten_and_what_it_takes_stays() {
+    let root = tempfile::tempdir().unwrap();
+    let (cache, _) = open(root.path(), 100).await;
+    let mut told = cache.evictions();
+    put(&cache, "taken", b"12345").await;
+    cache.unflushed().await;
+    cache.flush().await;
+    put(&cache, "unknown", b"12345").await;
+    cache.flush_by(|_| Err(io::ErrorKind::InvalidInput.into())).await;
+    put(&cache, "lost", b"12345").await;
+    put(&cache, "replaced", b"12345").await;
+    replace(root.path(), "replaced", b"12345");
+    cache.flush_by(|_| Err(io::ErrorKind::StorageFull.into())).await;
+    for (file, stays) in [("taken", true), ("unknown", true), ("lost", false), ("replaced", true)] {
+        assert_eq!(read(&cache, file).await.is_some(), stays, "{file}");
+    }
+    let gone = told.waiting(10);
+    assert_eq!(gone.len(), 1);
+    assert_eq!((gone[0].key.file(), gone[0].cause), ("lost", EvictionCause::Broken));
+    // Each is flushed once.
+    cache.flush_by(|_| panic!("again")).await;
+}
+
+#[tokio::test]
+async fn what_is_purged_while_it_is_hashed_is_read_on_and_kept_no_more() {
+    let root = tempfile::tempdir().unwrap();
+    let (cache, _) = open(root.path(), 100).await;
+    put(&cache, "a", b"alpha").await;
+    cache.forget_trust();
+    let Some(Looked::Unhashed(found)) = cache.look(&key("a")).await.unwrap() else {
+        panic!("it is trusted")
+    };
+    assert_eq!(cache.purge(everything()).await.unwrap().n_files, 1);
+    assert!(cache.verify(&key("a"), found, |_| {}).await.unwrap().is_some());
+    assert_eq!((cache.stats().entries, read(&cache, "a").await), (0, None));
+}

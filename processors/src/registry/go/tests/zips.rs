@@ -154,3 +154,78 @@ async fn an_upstream_that_lies_or_leads_in_circles_is_told_apart_from_one_that_h
     weir.upstream.remove(&proxied());
     assert_eq!(weir.get(&at(ZIP)).await.status, StatusCode::NOT_FOUND);
 }
+
+/// The end of a zip for more than four gigabytes, which says this of itself.
+fn wide_end(zip: &[u8], n_entries: u64) -> Vec<u8> {
+    let at = zip.windows(4).rposition(|bytes| bytes == b"PK\x05\x06").unwrap();
+    let number = |at: usize| u32::from_le_bytes(zip[at..at + 4].try_into().unwrap());
+    let (size, offset) = (u64::from(number(at + 12)), u64::from(number(at + 16)));
+    let mut wide = zip[..at].to_vec();
+    wide.extend(b"PK\x06\x06");
+    wide.extend(44_u64.to_le_bytes());
+    wide.extend([45, 0, 45, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+    for number in [n_entries, n_entries, size, offset] {
+        wide.extend(number.to_le_bytes());
+    }
+    wide.extend(b"PK\x06\x07\0\0\0\0");
+    wide.extend((at as u64).to_le_bytes());
+    wide.extend([1, 0, 0, 0]);
+    wide.extend(b"PK\x05\x06\0\0\0\0");
+    wide.extend([0xff; 12]);
+    wide.extend([0, 0]);
+    wide
+}
+
+#[test]
+fn a_zip_that_says_more_of_itself_than_it_has_is_not_opened() {
+    let hash = |bytes: &[u8]| {
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(bytes).unwrap();
+        crate::registry::go::zip::hash(&file, &format!("{MODULE}@v1.0.0/"))
+    };
+    let plain = zip("v1.0.0");
+    let sum = hash(&plain).unwrap();
+    assert_eq!(hash(&wide_end(&plain, 2)).unwrap(), sum);
+    let end = plain.len() - 22;
+    let said = |at: usize, bytes: &[u8]| {
+        let mut zip = plain.clone();
+        zip[end + at..end + at + bytes.len()].copy_from_slice(bytes);
+        zip
+    };
+    let mut commented = said(20, &[26, 0]);
+    commented.extend(b"what");
+    commented.extend(&plain[end..]);
+    let mut ambiguous = said(20, &[4, 0]);
+    ambiguous.extend(b"PK\x05\x06");
+    let mut prefixed = b"#!/bin/sh\n".to_vec();
+    prefixed.extend(&plain);
+    for (what, bytes, words) in [
+        (
+            "eighty million files",
+            wide_end(&plain, 80_000_000),
+            "it says that it holds 80000000 files",
+        ),
+        ("more files than fit", wide_end(&plain, 90_000), "does not have 90000 entries"),
+        ("more files than fit, in short", said(8, &[200, 0, 200, 0]), "does not have 200 entries"),
+        ("a directory elsewhere", said(12, &[0xff, 0xff, 0, 0]), "does not end where"),
+        ("a directory beyond all bounds", said(12, &[0, 0, 0, 0x7f]), "are read at most"),
+        ("two ends", commented, "it has several"),
+        ("a comment that could be an end", ambiguous, "it has several"),
+        ("something before it", prefixed, "does not end where"),
+        ("several disks", said(4, &[1, 0]), "does not end where"),
+    ] {
+        let fault = hash(&bytes).unwrap_err().to_string();
+        assert!(fault.contains("it is not opened") && fault.contains(words), "{what}: {fault}");
+    }
+}
+
+#[tokio::test]
+async fn a_zip_larger_than_the_go_command_takes_is_not_fetched_to_its_end() {
+    let weir = Weir::open(&["v1.0.0"]).await;
+    let (larger, never) = ((500 << 20) + 1, Arc::new(Semaphore::new(0)));
+    weir.upstream.put(&proxied(), Canned::gated(&[b"PK"], &never).announcing(larger));
+    let refused = weir.get(&at(ZIP)).await;
+    assert_eq!(refused.status, StatusCode::BAD_GATEWAY);
+    let told = text(refused).await;
+    assert!(told.contains("more than 524288000 bytes"), "{told}");
+}

@@ -268,6 +268,40 @@ async fn what_a_client_says_of_its_way_here_concerns_nobody_else() {
 }
 
 #[tokio::test]
+async fn who_invents_ways_here_shares_one_fetch_with_others_who_do() {
+    let weir = Weir::start().await;
+    let (file, packages) = ("/files/six/six-1.16.0.tar.gz", "/packages/six-1.16.0.tar.gz");
+    weir.upstream.project("six", &["1.16.0"]);
+    let page_gate = Arc::new(Semaphore::new(0));
+    weir.upstream.put(
+        "/simple/held/",
+        Canned::new(r#"{"files":[]}"#).with(CONTENT_TYPE, JSON).held(&page_gate),
+    );
+    let gate = Arc::new(Semaphore::new(0));
+    let content = content("six-1.16.0.tar.gz");
+    weir.upstream.put(packages, Canned::gated(&[&content], &gate));
+    let ways: Vec<_> = (0..130).map(|n| uuid::Uuid::from_u128(n + 7).to_string()).collect();
+    let name = || INSTANCE_HEADER.parse::<http::HeaderName>().unwrap();
+    let files = join_all(ways.iter().map(|way| weir.get_with(file, name(), way)));
+    let pages = join_all(ways.iter().map(|way| weir.get_with("/simple/held/", name(), way)));
+    let honest = weir.get(file);
+    let opening = async {
+        weir.until("asked", || weir.upstream.n_asked(packages) == 2).await;
+        weir.until("asked", || weir.upstream.n_asked("/simple/held/") == 1).await;
+        page_gate.add_permits(ways.len());
+        gate.add_permits(ways.len());
+    };
+    let (files, pages, honest, ()) = tokio::join!(files, pages, honest, opening);
+    for answer in files.into_iter().chain([honest]) {
+        assert_eq!(body(answer).await.unwrap(), content);
+    }
+    assert!(pages.iter().all(|page| page.status == StatusCode::OK));
+    assert_eq!(weir.upstream.n_asked("/simple/held/"), 1);
+    // Who came through no Weir shares nothing with those who say they did.
+    assert_eq!(weir.upstream.n_asked(packages), 2);
+}
+
+#[tokio::test]
 async fn a_page_too_large_to_be_kept_is_served_and_leaves_nothing() {
     let weir = Weir::start_with(|config| config.keeping.max_bytes = 8 << 20).await;
     weir.upstream.put(PAGE, page_of(2 << 20));

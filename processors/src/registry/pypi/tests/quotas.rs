@@ -1,8 +1,12 @@
-//! Bytes that are counted, of files whose length nobody tells.
+//! Files whose length nobody tells, for who must know it: their bytes are counted, or the client would
+//! not notice that they break off.
 
 use std::time::Duration;
 
-use http::{StatusCode, header::RETRY_AFTER};
+use http::{
+    StatusCode,
+    header::{CONTENT_LENGTH, RETRY_AFTER},
+};
 use sha2::{Digest as _, Sha256};
 use tokio::{sync::Semaphore, time::timeout};
 use weir_aggregates::registry::facts::Facts;
@@ -110,4 +114,31 @@ async fn of_many_readers_of_a_file_one_waits_to_pin_it() {
     drop((reader, others));
     gate.add_permits(1);
     weir.until("pinned", || weir.pinned().len() == 1).await;
+}
+
+#[tokio::test]
+async fn by_http_1_0_a_file_of_a_size_that_nobody_tells_is_whole_before_it_begins() {
+    for (pieces, right) in
+        [([b"go".as_slice(), b"od", b"!"], true), ([b"ev".as_slice(), b"il", b"!"], false)]
+    {
+        let weir = Weir::start().await;
+        let hash = hex::encode(Sha256::digest(b"good!"));
+        let file = serde_json::json!({"filename": "six-1.16.0.tar.gz",
+            "url": format!("../..{UPSTREAM}"), "hashes": {"sha256": hash}});
+        weir.upstream.page("six", &serde_json::json!({"files": [file]}));
+        let gate = Arc::new(Semaphore::new(2));
+        weir.upstream.put(UPSTREAM, Canned::gated(&pieces, &gate));
+        let asked = async {
+            weir.until("asked", || weir.upstream.n_asked(UPSTREAM) == 1).await;
+            gate.add_permits(1);
+        };
+        let (answer, ()) = tokio::join!(weir.get_by_1_0(FILE), asked);
+        if right {
+            assert_eq!(answer.headers[CONTENT_LENGTH], "5");
+            assert_eq!(body(answer).await.unwrap(), "good!");
+        } else {
+            assert_eq!(answer.status, StatusCode::BAD_GATEWAY);
+            assert!(!weir.recorded().contains(&"allowed"));
+        }
+    }
 }

@@ -100,6 +100,21 @@ fn an_entry_that_is_not_what_the_directory_says_is_named_and_the_others_are_read
 }
 
 #[test]
+fn an_entry_that_is_packed_to_more_than_it_may_hold_is_named_and_not_read() {
+    let noise = vec![7; (2 << 20) + 1];
+    let archive = zip(&[
+        Packed { claimed: Some(1), ..Packed::stored("packed", &noise) },
+        Packed::new("good", b"{}"),
+    ]);
+    let file = file(&archive);
+    let (mut zip, mut body) = (Zip::open(&file, BOUNDS).unwrap(), Vec::new());
+    let first = zip.next(&mut body).unwrap().unwrap();
+    assert_eq!(first.fault, Some("it is packed to more than it may hold"));
+    assert_eq!(zip.packed.capacity(), 0, "nothing was read");
+    assert_eq!(zip.next(&mut body).unwrap().unwrap().fault, None);
+}
+
+#[test]
 fn wide_archives_are_read_too() {
     let narrow = zip(&[Packed::new("a.json", b"{}"), Packed::new("b.json", b"[]")]);
     let wide = crate::registry::sources::testing::wide(&[
