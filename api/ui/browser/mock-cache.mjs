@@ -38,7 +38,7 @@ export class MockCache {
       misses,
       hit_rate: hits + misses > 0 ? hits / (hits + misses) : null,
     });
-    const evictions = { lru: 0, expired: 0, purged: this.purged };
+    const evictions = { lru: 0, expired: 0, purged: this.purged, broken: 0 };
     const part = (files, documents) => ({
       files: kind(files, 100_000, files * 9, files),
       documents: kind(documents, 20_000, documents * 3, documents),

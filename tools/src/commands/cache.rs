@@ -71,7 +71,8 @@ fn told(answer: &Value) -> String {
         percent(&answer["used"]),
     );
     let row = |name: &str, part: &Value| {
-        let gone = ["lru", "expired", "purged"].map(|key| part["evictions"][key].to_string());
+        let gone =
+            ["lru", "expired", "purged", "broken"].map(|key| part["evictions"][key].to_string());
         vec![
             name.to_owned(),
             part["files"]["n"].to_string(),
@@ -87,8 +88,16 @@ fn told(answer: &Value) -> String {
     let named = |part: &Value| row(&harmless(part["ecosystem"].as_str().unwrap_or("-")), part);
     let mut rows: Vec<_> = all.iter().map(named).collect();
     rows.push(row("total", &answer["total"]));
-    let headings =
-        ["ECOSYSTEM", "FILES", "SIZE", "HITS", "LISTS", "SIZE", "HITS", "LRU/EXPIRED/PURGED"];
+    let headings = [
+        "ECOSYSTEM",
+        "FILES",
+        "SIZE",
+        "HITS",
+        "LISTS",
+        "SIZE",
+        "HITS",
+        "LRU/EXPIRED/PURGED/BROKEN",
+    ];
     format!("{first}\n\n{}", table(&headings, &rows))
 }
 
@@ -171,13 +180,13 @@ mod tests {
     #[test]
     fn every_ecosystem_has_a_row_and_the_total_the_last() {
         let kind = json!({"n": 2, "size_bytes": 1_500, "hit_rate": 0.75});
-        let gone = json!({"lru": 1, "expired": 2, "purged": 3});
+        let gone = json!({"lru": 1, "expired": 2, "purged": 3, "broken": 4});
         let part = json!({"ecosystem": "npm", "files": kind, "documents": kind,
             "evictions": gone});
         let answer = json!({"max_bytes": 3_000, "used": 0.5, "total": part, "ecosystems": [part]});
         let said = told(&answer);
         assert!(said.starts_with("1.5 kB of 3.0 kB used (50.0 %)"), "{said}");
-        let lines: Vec<_> = said.lines().filter(|line| line.contains("1/2/3")).collect();
+        let lines: Vec<_> = said.lines().filter(|line| line.contains("1/2/3/4")).collect();
         assert!(lines[0].starts_with("npm") && lines[1].starts_with("total"), "{said}");
     }
 }

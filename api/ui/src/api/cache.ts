@@ -20,7 +20,7 @@ export interface Part {
   files: Kind;
   documents: Kind;
   hitRate: number | null;
-  evictions: { lru: number; expired: number; purged: number };
+  evictions: { lru: number; expired: number; purged: number; broken: number };
 }
 
 export interface Cache {
@@ -83,6 +83,7 @@ function toPart(value: Json | undefined): Part {
       lru: number(evictions["lru"], "lru"),
       expired: number(evictions["expired"], "expired"),
       purged: number(evictions["purged"], "purged"),
+      broken: number(evictions["broken"], "broken"),
     },
   };
 }

@@ -56,7 +56,7 @@ interface BodyProps {
 
 function Body({ cache, lacking, onPurge }: BodyProps) {
   const { total, ecosystems } = cache;
-  const { lru, expired, purged } = total.evictions;
+  const { lru, expired, purged, broken } = total.evictions;
   return (
     <>
       <dl className="grid grid-cols-2 gap-px border-y border-line bg-line md:grid-cols-4">
@@ -69,8 +69,8 @@ function Body({ cache, lacking, onPurge }: BodyProps) {
         />
         <Figure
           name="Forgotten"
-          value={grouped(lru + expired + purged)}
-          what={`${grouped(lru)} for room, ${grouped(expired)} expired, ${grouped(purged)} purged`}
+          value={grouped(lru + expired + purged + broken)}
+          what={`${grouped(lru)} for room, ${grouped(expired)} expired, ${grouped(purged)} purged, ${grouped(broken)} broken`}
         />
       </dl>
       <p className="px-4 py-2 text-xs text-soft">

@@ -169,7 +169,7 @@ impl Guard {
         if self.syntax == Syntax::Xhtml && tag.self_closing && !role.is_void() {
             return Fate::Leave;
         }
-        let is_crowding = self.crowded.get() && is_opened_again(&tag.name);
+        let is_crowding = self.crowded.get() && leaps::is_formatting(&tag.name);
         if self.builder.sink.depth() < self.max_depth && !is_crowding || role.is_void() {
             return Fate::Pass;
         }
@@ -217,28 +217,6 @@ impl Guard {
         }
         Fate::Leave
     }
-}
-
-/// Whether an element that was not closed is opened anew in what follows: the standard calls it one of
-/// formatting.
-fn is_opened_again(name: &LocalName) -> bool {
-    matches!(
-        *name,
-        local_name!("a")
-            | local_name!("b")
-            | local_name!("big")
-            | local_name!("code")
-            | local_name!("em")
-            | local_name!("font")
-            | local_name!("i")
-            | local_name!("nobr")
-            | local_name!("s")
-            | local_name!("small")
-            | local_name!("strike")
-            | local_name!("strong")
-            | local_name!("tt")
-            | local_name!("u")
-    )
 }
 
 impl Counting for Guard {

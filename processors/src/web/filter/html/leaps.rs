@@ -278,9 +278,9 @@ fn holds_characters(name: &LocalName) -> bool {
     )
 }
 
-/// Whether an element goes on behind the end of what it is in: then it matters whether another one has
-/// the same attributes.
-fn is_formatting(name: &LocalName) -> bool {
+/// Whether an element goes on behind the end of what it is in, for it is opened anew in what follows: then
+/// it matters whether another one has the same attributes. The standard calls it one of formatting.
+pub(super) fn is_formatting(name: &LocalName) -> bool {
     matches!(
         *name,
         local_name!("a")

@@ -1,0 +1,1 @@
+import{st as e}from"./index-BLXCo6z5.js";import{t}from"./names-DM2zPYNI.js";import{s as n}from"./words-Cq9RPUJv.js";import{C as r}from"./button-yOaNZ7r5.js";var i=r();function a({id:r}){return(0,i.jsx)(e,{to:`/requests`,search:{agent:r},title:`Requests of agent ${r}`,className:`numbers text-xs text-accent underline`,children:n(t(),r)})}export{a as t};

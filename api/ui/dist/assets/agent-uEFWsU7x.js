@@ -1,1 +1,0 @@
-import{st as e}from"./index-DrZLIf_D.js";import{t}from"./names-Dw-X_oBX.js";import{s as n}from"./words-Dhs1yJgt.js";import{C as r}from"./button-yOaNZ7r5.js";var i=r();function a({id:r}){return(0,i.jsx)(e,{to:`/requests`,search:{agent:r},title:`Requests of agent ${r}`,className:`numbers text-xs text-accent underline`,children:n(t(),r)})}export{a as t};

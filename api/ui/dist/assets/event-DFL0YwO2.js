@@ -1,0 +1,1 @@
+import{st as e}from"./index-BLXCo6z5.js";import{C as t}from"./button-yOaNZ7r5.js";var n=t();function r({at:t}){return(0,n.jsx)(e,{to:`/`,search:{at:String(t)},className:`numbers text-accent underline`,"aria-label":`Event ${t} in the tail`,children:String(t)})}export{r as t};

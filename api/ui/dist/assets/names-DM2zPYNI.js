@@ -1,0 +1,1 @@
+import{D as e,ut as t,y as n}from"./index-BLXCo6z5.js";import{f as r}from"./words-Cq9RPUJv.js";function i(){return t({queryKey:[`agents`,`names`],queryFn:({signal:e})=>r(e),enabled:e(n(),`agents:read`),staleTime:3e4}).data}export{i as t};

@@ -1,1 +1,0 @@
-import{D as e,ut as t,y as n}from"./index-DrZLIf_D.js";import{f as r}from"./words-Dhs1yJgt.js";function i(){return t({queryKey:[`agents`,`names`],queryFn:({signal:e})=>r(e),enabled:e(n(),`agents:read`),staleTime:3e4}).data}export{i as t};
