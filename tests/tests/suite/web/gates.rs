@@ -62,7 +62,7 @@ async fn graphql_asks_from_epoch_4_on_and_changes_nothing() {
         assert_eq!(code(&answer), (403, "portal_closed".to_owned()), "{method:?}");
     }
     // Data is read like a page (ruling A26).
-    let json = Page { body: r#"{"words": ["weir"]}"#.to_owned(), ..Page::html("") };
+    let json = Page { body: r#"{"words": ["weir"]}"#.into(), ..Page::html("") };
     let headers = vec![("content-type", "application/json".to_owned())];
     outside.put("/data", Page { headers, ..json });
     let data = format!("{}/data?query=weirs", outside.url);
