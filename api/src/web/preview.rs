@@ -234,6 +234,8 @@ fn previewed(asked: &PagePreviewRequest) -> Result<PagePreview, Problem> {
 mod tests {
     use std::sync::mpsc;
 
+    use tokio::task::JoinSet;
+
     use super::*;
 
     /// It once took no place up any more when the one who had asked had gone.
@@ -246,10 +248,12 @@ mod tests {
             finished.recv().expect("it is let go");
             Ok(())
         };
-        let asking = tokio::spawn(in_a_place(&PLACE, work));
+        let mut asking = JoinSet::new();
+        let asked = asking.spawn(in_a_place(&PLACE, work));
         tokio::task::spawn_blocking(move || begins.recv()).await.expect("no panic").expect("begun");
-        asking.abort();
-        assert!(asking.await.expect_err("gone").is_cancelled());
+        asked.abort();
+        let gone = asking.join_next().await.expect("somebody asked").expect_err("gone");
+        assert!(gone.is_cancelled());
         let busy = in_a_place(&PLACE, || Ok(())).await.expect_err("the place is taken");
         assert_eq!(busy.kind().code, "busy");
         finish.send(()).expect("it waits");

@@ -116,6 +116,8 @@ struct Journey {
     asked: Option<Instant>,
     /// The addresses that may say something else because of what was sent.
     changed: Vec<WebUrl>,
+    /// What something is sent to, as long as nobody knows what came of it.
+    open: Option<WebUrl>,
 }
 
 /// An open connection, and the place it takes.
@@ -211,10 +213,12 @@ impl Egress {
             let line = self.line(ask.agent, &ask.terms, &step.url, judge, journey).await?;
             let Line { stream, place, seat } = line;
             let host = || Box::from(step.url.host());
+            journey.open = (step.method == Method::POST).then(|| step.url.clone());
             let raw = exchange(stream, request, ask.max_decoded_bytes + SLACK_BYTES).await;
             drop(seat);
             let raw = raw.map_err(|cause| Why::Broken { host: host(), cause: cause.into() })?;
             self.0.back_off.note(step.url.host(), raw.status, &raw.headers);
+            journey.open = None;
             journey.changed.extend(step.changes(raw.status, &raw.headers));
             let Some(next) = step.after(hop, raw.status, &raw.headers)? else {
                 return page(&step.url, raw, ask.max_decoded_bytes, journey, place).await;
@@ -276,7 +280,8 @@ impl Egress {
 
 impl Journey {
     fn ended(self, why: Why) -> EgressFault {
-        let Self { hops, contacted, asked, changed, .. } = self;
+        let Self { hops, contacted, asked, mut changed, open, .. } = self;
+        changed.extend(open);
         let (contacted, changed, asked) = (contacted.into(), changed.into(), asked.is_some());
         EgressFault { why, hops, contacted, asked, changed }
     }

@@ -77,8 +77,8 @@ pub trait Source: fmt::Debug + Send + Sync + 'static {
     fn size_bytes(document: &Self::Document) -> usize;
 
     /// Whether a list leaves out what every list of its kind has to tell, as upstreams do that are half
-    /// up. It is given, but kept no longer than that there is none, and it does not take the place of one
-    /// that tells.
+    /// up. It is given, but does not take the place of one that tells; where it must, it is kept no longer
+    /// than that there is none. To be told at once: all who ask for a list wait for it.
     fn is_degraded(_document: &Self::Document) -> bool {
         false
     }
@@ -100,7 +100,8 @@ pub struct Keeping {
     pub ttl: Duration,
     /// How old a list may be that says that a file does not exist: the file may be newer.
     pub recent: Duration,
-    /// How long it is remembered that there is none, and how long a degraded one is fresh.
+    /// How long it is remembered that there is none, how long a list is fresh that says less than the
+    /// one before it, and how long an upstream is not asked again that has nothing but such.
     pub negative_ttl: Duration,
     /// How long an old list may be given when the upstream fails.
     pub stale_for: Duration,
@@ -261,6 +262,8 @@ struct Kept<D> {
     /// When it may be asked again after a failure.
     retry_at: Instant,
     validators: Validators,
+    /// Whether one before it told what it leaves out.
+    says_less: bool,
     /// What it is called where instances share it.
     shared: Option<Id>,
 }
@@ -272,6 +275,7 @@ impl<D> Clone for Kept<D> {
             confirmed_at: self.confirmed_at,
             retry_at: self.retry_at,
             validators: self.validators.clone(),
+            says_less: self.says_less,
             shared: self.shared,
         }
     }
@@ -383,9 +387,7 @@ impl<S: Source> Inner<S> {
         let kept = all.lists.get(key)?;
         let age = kept.confirmed_at.elapsed();
         match &kept.document {
-            Some(document) if age < self.fresh_for(document, max_age) => {
-                Some(Ok(Arc::clone(document)))
-            }
+            Some(document) if age < self.fresh_for(kept, max_age) => Some(Ok(Arc::clone(document))),
             Some(document) if Instant::now() < kept.retry_at && age < self.keeping.stale_for => {
                 self.counters.count(Count::Stale);
                 Some(Ok(Arc::clone(document)))
@@ -397,9 +399,10 @@ impl<S: Source> Inner<S> {
         }
     }
 
-    /// How old a list may be, for who takes one of this age.
-    fn fresh_for(&self, document: &S::Document, max_age: Duration) -> Duration {
-        if S::is_degraded(document) { max_age.min(self.keeping.negative_ttl) } else { max_age }
+    /// How old a list may be, for who takes one of this age. One of an upstream that never told more may
+    /// be as old as any.
+    fn fresh_for(&self, kept: &Kept<S::Document>, max_age: Duration) -> Duration {
+        if kept.says_less { max_age.min(self.keeping.negative_ttl) } else { max_age }
     }
 
     /// Whether a list is given on in the place of one that came later.
@@ -430,7 +433,7 @@ impl<S: Source> Inner<S> {
             self.keep(key, theirs.clone(), n_purges);
             let confirmed_at = theirs.confirmed_at;
             match &theirs.document {
-                Some(document) if confirmed_at.elapsed() < self.fresh_for(document, max_age) => {
+                Some(document) if confirmed_at.elapsed() < self.fresh_for(&theirs, max_age) => {
                     let open = Open { document: Arc::clone(document), room };
                     return Ok(Landed { open, confirmed_at: Some(confirmed_at) });
                 }
@@ -449,7 +452,10 @@ impl<S: Source> Inner<S> {
             }
             Err(fault) => {
                 self.counters.count(Count::UpstreamFailure);
-                self.counters.upstream_fails(!matches!(fault, DocumentsFault::Stopping));
+                // Who says too little has not failed to say something.
+                let degraded = matches!(fault, DocumentsFault::Degraded(_));
+                let fails = !degraded && !matches!(fault, DocumentsFault::Stopping);
+                self.counters.upstream_fails(fails);
                 let stale = old.and_then(|old| {
                     let fits = old.confirmed_at.elapsed() < self.keeping.stale_for;
                     old.document.clone().filter(|_| fits).map(|document| (document, old))
@@ -458,7 +464,9 @@ impl<S: Source> Inner<S> {
                 warn!(list = %key, error = %fault, "upstream failed, giving an old list");
                 self.counters.count(Count::Stale);
                 if trail.begins_here() {
-                    let retry_at = Instant::now() + self.keeping.retry_after;
+                    let Keeping { negative_ttl, retry_after, .. } = self.keeping;
+                    let pause = if degraded { negative_ttl } else { retry_after };
+                    let retry_at = Instant::now() + pause;
                     self.keep(key, Kept { retry_at, ..old }, n_purges);
                 }
                 Ok(Landed::asked(Open::kept(document)))
@@ -501,6 +509,14 @@ impl<S: Source> Shelf for Inner<S> {
         let gone = keys.iter().filter_map(|key| shelved.lists.remove(key));
         gone.filter(|kept| kept.document.is_some()).count() as u64
     }
+}
+
+/// Whether a list leaves out what one before it told.
+fn says_less<S: Source>(old: Option<&Kept<S::Document>>, later: &S::Document) -> bool {
+    let told = |old: &Kept<S::Document>| {
+        old.says_less || old.document.as_deref().is_some_and(|old| !S::is_degraded(old))
+    };
+    S::is_degraded(later) && old.is_some_and(told)
 }
 
 fn what<S: Source>(key: &S::Key) -> String {

@@ -170,19 +170,22 @@ impl<C: ArtifactCache> Downloads<C> {
         trail: &Trail,
     ) -> Result<Opened, Arc<DownloadFault>> {
         let kept = self.kept(wanted).await;
+        let mut patience = self.0.bounds.first;
         match kept.map_err(|fault| Arc::new(fault.into()))? {
             Some(Looked::Right(cached)) => {
                 self.0.counters.count(Count::FileHit);
                 self.note_use(&cached).await;
                 return Ok(Opened::Kept(cached));
             }
-            // Hashed once, however many ask for it.
-            Some(Looked::Unhashed(_)) => self.0.counters.count(Count::FileHit),
+            // Hashed once, however many ask for it. It is here: nobody waits for an upstream.
+            Some(Looked::Unhashed(_)) => {
+                patience = self.0.bounds.time;
+                self.0.counters.count(Count::FileHit);
+            }
             None => self.0.counters.count(Count::FileMiss),
         }
         let mut state = self.state_of(wanted, caller, trail);
-        let first = self.0.bounds.first;
-        let sendable = tokio::time::timeout(first, state.wait_for(State::can_be_answered)).await;
+        let sendable = tokio::time::timeout(patience, state.wait_for(State::can_be_answered)).await;
         if matches!(sendable, Ok(Err(_))) {
             return Err(Arc::new(DownloadFault::Stopping));
         }
@@ -191,7 +194,7 @@ impl<C: ArtifactCache> Downloads<C> {
         match now {
             State::Kept(cached) => Ok(Opened::Kept(cached)),
             State::Failed(fault) => Err(fault),
-            State::Asking => Err(Arc::new(DownloadFault::NothingCame(first))),
+            State::Asking => Err(Arc::new(DownloadFault::NothingCame(patience))),
             // Also when a first piece is here, and the second is long in coming.
             State::Coming { .. } | State::Done { .. } => Ok(Opened::Coming(Transfer { state })),
         }

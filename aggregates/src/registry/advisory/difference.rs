@@ -3,7 +3,7 @@
 //! Records are shown one after the other, as they stream by. What was not shown at the end is missing:
 //! feeds lose records by accident, and a warning that is lost lets pass what it warned of. So it is gone
 //! only when the next edition of the feed does not show it either. What a source declares withdrawn is
-//! withdrawn at once.
+//! withdrawn at once, and so is what a record that is there says no more.
 
 use std::collections::{HashMap, HashSet};
 
@@ -90,8 +90,22 @@ pub struct Ended {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Known {
     Unseen(Hash),
+    /// Its record was shown without it.
+    Dropped(Hash),
     Seen,
     Declared,
+}
+
+impl Known {
+    /// Whether nothing says that it holds on, or that it is withdrawn.
+    const fn is_open(self) -> bool {
+        matches!(self, Self::Unseen(_) | Self::Dropped(_))
+    }
+
+    /// The same; seen, where nothing was shown.
+    const fn unless_unseen(self) -> Self {
+        if matches!(self, Self::Unseen(_)) { Self::Seen } else { self }
+    }
 }
 
 /// A comparison in progress, of one source and one ecosystem.
@@ -122,7 +136,7 @@ impl Difference {
         self.n_known
     }
 
-    /// Whether some that were known have not been shown.
+    /// Whether some that were known have not been shown, nor the records they are of.
     #[must_use]
     pub fn misses_some(&self) -> bool {
         self.known.values().any(|known| matches!(known, Known::Unseen(_)))
@@ -137,34 +151,54 @@ impl Difference {
                 Sight::New
             }
             Some(known) => match std::mem::replace(known, Known::Seen) {
-                Known::Unseen(old) if old != digest => Sight::Changed,
+                Known::Unseen(old) | Known::Dropped(old) if old != digest => Sight::Changed,
                 Known::Declared => {
                     *known = Known::Declared;
                     Sight::Same
                 }
-                Known::Unseen(_) | Known::Seen => Sight::Same,
+                Known::Unseen(_) | Known::Dropped(_) | Known::Seen => Sight::Same,
             },
         }
     }
 
+    /// Says that a record was shown whole: of its parts those that were not seen are not in it any
+    /// more. Should another record of this id show them, they are.
+    pub fn shown(&mut self, id: &str) {
+        self.settle(id, |known| match known {
+            Known::Unseen(digest) => Known::Dropped(digest),
+            Known::Dropped(_) | Known::Seen | Known::Declared => known,
+        });
+    }
+
     /// Shows that a record is declared withdrawn. What was never known needs no withdrawal.
     pub fn see_withdrawn(&mut self, id: &str) {
-        self.settle(id, Known::Declared);
+        self.settle(id, |known| if known.is_open() { Known::Declared } else { known });
     }
 
     /// Says that something stands there under this id that cannot be read: what was said before
     /// holds on.
     pub fn keep(&mut self, id: &str) {
-        self.settle(id, Known::Seen);
+        self.settle(id, |known| if known.is_open() { Known::Seen } else { known });
     }
 
-    /// Says what became of a record, in all of its parts, as far as they were not shown.
-    fn settle(&mut self, id: &str, to: Known) {
+    /// Says that the source has a record of this id, though it may not have shown it: if it did not,
+    /// what was said before holds on.
+    pub fn stands(&mut self, id: &str) {
+        self.settle(id, Known::unless_unseen);
+    }
+
+    /// Says that nobody knows whether what was not shown is gone: all of that holds on.
+    pub fn keep_unseen(&mut self) {
+        for known in self.known.values_mut() {
+            *known = known.unless_unseen();
+        }
+    }
+
+    /// Says what became of a record, in all of its parts.
+    fn settle(&mut self, id: &str, become_of: impl Fn(Known) -> Known) {
         for part in 1.. {
             let Some(known) = self.known.get_mut(&*part_id(id, part)) else { return };
-            if matches!(known, Known::Unseen(_)) {
-                *known = to;
-            }
+            *known = become_of(*known);
         }
     }
 
@@ -172,7 +206,7 @@ impl Difference {
     /// a feed that shows all it has.
     pub fn finish(self, losses: Losses, edition: &str) -> Result<Ended, Shrunk> {
         let Self { known, n_known, missing: before } = self;
-        let n_unseen = known.values().filter(|known| matches!(known, Known::Unseen(_))).count();
+        let n_unseen = known.values().filter(|known| known.is_open()).count();
         if losses == Losses::Doubt
             && n_known >= MIN_KNOWN
             && n_unseen * 100 > n_known * MAX_LOSS_PERCENT
@@ -185,6 +219,7 @@ impl Difference {
             match known {
                 Known::Seen => {}
                 Known::Declared => withdrawn.push((id, Withdrawal::Declared)),
+                Known::Dropped(_) => withdrawn.push((id, Withdrawal::Gone)),
                 Known::Unseen(_)
                     if losses == Losses::Believe || before.in_another_than(edition, &id) =>
                 {
@@ -312,6 +347,63 @@ mod tests {
         difference.keep("A");
         difference.keep("never known");
         assert_eq!(gone(difference), [("B".into(), Withdrawal::Gone)] as [(Box<str>, _); 1]);
+    }
+
+    #[test]
+    fn what_a_record_says_no_more_is_withdrawn_at_once_wherever_the_record_is_listed() {
+        let mut difference = known(&["A", "A#2", "A#3", "B", "C", "D"]);
+        assert_eq!(difference.see("A", digest("shorter")), Sight::Changed);
+        difference.shown("A");
+        difference.shown("B");
+        difference.shown("never known");
+        assert!(difference.misses_some(), "C and D");
+        for id in ["A", "B", "C"] {
+            difference.stands(id);
+        }
+        let ended = difference.finish(Losses::Doubt, "1").unwrap();
+        let gone: Vec<_> = ended.withdrawn.iter().map(|(id, _)| &**id).collect();
+        assert_eq!((&gone[..], ended.missing.len()), (&["A#2", "A#3", "B"][..], 1));
+    }
+
+    #[test]
+    fn what_a_record_says_no_more_holds_on_where_another_of_its_id_says_it_or_cannot_be_read() {
+        let mut difference = known(&["A", "A#2", "B", "C"]);
+        for id in ["A", "B", "C"] {
+            difference.shown(id);
+        }
+        assert!(!difference.misses_some());
+        assert_eq!(difference.see("A", digest("A")), Sight::Same);
+        assert_eq!(difference.see("A#2", digest("other")), Sight::Changed);
+        difference.keep("B");
+        difference.see_withdrawn("C");
+        let ended = difference.finish(Losses::Doubt, "1").unwrap();
+        let declared: [(Box<str>, _); 1] = [("C".into(), Withdrawal::Declared)];
+        assert_eq!((&ended.withdrawn[..], ended.missing.len()), (&declared[..], 0));
+    }
+
+    #[test]
+    fn half_a_feed_of_records_that_say_nothing_any_more_is_doubted_too() {
+        let ids: Vec<String> = (0..100).map(|n| n.to_string()).collect();
+        let mut difference = Difference::new(ids.iter().map(|id| (id.as_str(), digest(id))));
+        for id in &ids[..21] {
+            difference.shown(id);
+        }
+        difference.keep_unseen();
+        assert!(!difference.misses_some());
+        let shrunk = difference.finish(Losses::Doubt, "1").unwrap_err();
+        assert_eq!(shrunk, Shrunk { n_known: 100, n_gone: 21 });
+    }
+
+    #[test]
+    fn where_nobody_knows_what_is_gone_nothing_is_but_what_is_declared_or_corrected() {
+        let mut difference = known(&["A", "B", "C"]);
+        difference.see_withdrawn("A");
+        difference.shown("B");
+        difference.keep_unseen();
+        let ended = difference.finish(Losses::Doubt, "1").unwrap();
+        let gone: [(Box<str>, _); 2] =
+            [("A".into(), Withdrawal::Declared), ("B".into(), Withdrawal::Gone)];
+        assert_eq!((&ended.withdrawn[..], ended.missing.len()), (&gone[..], 0));
     }
 
     #[test]

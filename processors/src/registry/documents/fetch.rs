@@ -9,7 +9,7 @@ use http::{
 use tokio::time::Instant;
 use tracing::warn;
 
-use super::{DocumentsFault, Inner, Keeping, Kept, Own, Source, shared::Shared, what};
+use super::{DocumentsFault, Inner, Keeping, Kept, Own, Source, says_less, shared::Shared, what};
 use crate::{
     outbound::{Ask, Encoding, Page, Room, Trail},
     registry::stats::Count,
@@ -38,9 +38,19 @@ impl<S: Source> Inner<S> {
     ) -> Result<(Kept<S::Document>, Option<Room>), DocumentsFault> {
         let fault =
             |cause| DocumentsFault::Unreachable { what: what::<S>(key), cause: Arc::new(cause) };
-        let confirmed = |document, validators, shared, room| {
+        let confirmed = |document: Option<Arc<S::Document>>, validators, shared, room| {
             let now = Instant::now();
-            Ok((Kept { document, confirmed_at: now, retry_at: now, validators, shared }, room))
+            let kept = Kept {
+                says_less: document
+                    .as_deref()
+                    .is_some_and(|document| says_less::<S>(old, document)),
+                document,
+                confirmed_at: now,
+                retry_at: now,
+                validators,
+                shared,
+            };
+            Ok((kept, room))
         };
         if let Some(Own { content_type, body }) = S::own(key) {
             let content_type = (CONTENT_TYPE, HeaderValue::from_static(content_type));

@@ -15,6 +15,7 @@ use weir_events::{registry::Ecosystem, timestamp::Timestamp};
 use super::{
     Kept, Source,
     fetch::{Validators, read},
+    says_less,
 };
 use crate::{
     outbound::{Outbound, Page, Room, Url},
@@ -111,9 +112,15 @@ impl<S: Source> Shared<S> {
         let (document, room) = document
             .inspect_err(|error| warn!(list = %key, error, "a shared list cannot be read"))
             .ok()?;
-        let document = Some(Arc::new(document));
-        let shared = Some(id);
-        Some((Kept { document, confirmed_at, retry_at: confirmed_at, validators, shared }, room))
+        let kept = Kept {
+            says_less: says_less::<S>(old, &document),
+            document: Some(Arc::new(document)),
+            confirmed_at,
+            retry_at: confirmed_at,
+            validators,
+            shared: Some(id),
+        };
+        Some((kept, room))
     }
 
     /// Puts down a page that was just fetched; answers what it is called there.

@@ -35,17 +35,16 @@ impl<C: ArtifactCache> Downloads<C> {
         trail: &Trail,
         state: &watch::Sender<State>,
     ) -> Result<Option<Fetched>, DownloadFault> {
-        match self.kept(wanted).await? {
+        let is_here = match self.kept(wanted).await? {
             Some(Looked::Right(cached)) => {
                 state.send_replace(State::Kept(cached));
-                return Ok(None);
+                true
             }
-            Some(Looked::Unhashed(found)) => {
-                if self.verified(wanted, found, state).await? {
-                    return Ok(None);
-                }
-            }
-            None => {}
+            Some(Looked::Unhashed(found)) => self.verified(wanted, found, state).await?,
+            None => false,
+        };
+        if is_here {
+            return Ok(None);
         }
         // Sooner than a client is told that nothing comes.
         let slot = tokio::time::timeout(self.0.bounds.first / 2, self.0.slots.acquire()).await;

@@ -50,6 +50,7 @@ pub struct Document {
     /// The origins of its tarballs.
     pub origins: Vec<Url>,
     url: Url,
+    lacks_times: bool,
     told: OnceLock<Vec<Told>>,
     by_version: HashMap<Box<str>, usize>,
     by_file: HashMap<File, usize>,
@@ -164,13 +165,16 @@ impl Document {
         for (version, member) in listed.iter().zip(spans) {
             drafts.push(Draft::read(text, version, member.value)?);
         }
-        let by_version =
+        let by_version: HashMap<Box<str>, usize> =
             listed.iter().enumerate().map(|(at, name)| (name.as_str().into(), at)).collect();
         let tags = part(Top::Tags).map(|span| tags(text, span, &by_version)).transpose()?;
         let (mut releases, by_file) = named(name, drafts);
         if let Some(time) = &time {
             date(text, time, &mut releases);
         }
+        let mut times = time.iter().flat_map(|time| &time.members);
+        let lacks_times =
+            !releases.is_empty() && !times.any(|time| by_version.contains_key(&time.name));
         Ok(Self {
             name: name.clone(),
             digest: blake3::hash(body),
@@ -181,6 +185,7 @@ impl Document {
             time,
             tags,
             url: url.clone(),
+            lacks_times,
             told: OnceLock::new(),
             by_version,
             by_file,
@@ -227,11 +232,11 @@ impl Document {
         There::Versions(releases.map(|release| release.version.as_str()).collect())
     }
 
-    /// Whether it has versions, and says of none of them when it was published.
+    /// Whether it has versions, and says of none of them when it was published: found out when it is
+    /// read, because who keeps it asks that often.
     #[must_use]
-    pub fn lacks_times(&self) -> bool {
-        let mut times = self.time.iter().flat_map(|time| &time.members);
-        !self.releases.is_empty() && !times.any(|time| self.by_version.contains_key(&time.name))
+    pub const fn lacks_times(&self) -> bool {
+        self.lacks_times
     }
 
     /// Whether it lists a version, also one that cannot be served.

@@ -86,15 +86,16 @@ impl<C: ArtifactCache> Npm<C> {
         }
         match target {
             Target::Package { name, form } => {
-                let open = self.open(registry, &name, &asking).await?;
+                let open = self.open(registry, &name, &asking, caller).await?;
                 self.package(open, form, &asking, &base, caller).await
             }
             Target::Version { name, version } => {
-                let open = self.open(registry, &name, &asking).await?;
+                let open = self.open(registry, &name, &asking, caller).await?;
                 self.version(open, &version, &asking, &base, caller).await
             }
             Target::Tarball { name, file } => {
-                let (open, mut artifact) = self.find(registry, &name, &file, &asking).await?;
+                let (open, mut artifact) =
+                    self.find(registry, &name, &file, &asking, caller).await?;
                 let open = open.without_room();
                 artifact.told = self.gate.telling(|| open.document.told_of(&file))?;
                 self.look(&open, caller).await?;
@@ -137,8 +138,36 @@ impl<C: ArtifactCache> Npm<C> {
         registry: &Documents<Packuments>,
         name: &Name,
         asking: &Asking,
+        caller: &Caller,
     ) -> Result<Open<Document>, Otherwise> {
-        let open = registry.get(name, registry.keeping().ttl, &asking.trail).await;
+        self.packument(registry, name, registry.keeping().ttl, (asking, caller)).await
+    }
+
+    /// A packument of at most this age. One that leaves out when its versions were published is to be
+    /// newer where that matters: it may be told again.
+    async fn packument(
+        &self,
+        registry: &Documents<Packuments>,
+        name: &Name,
+        max_age: Duration,
+        (asking, caller): (&Asking, &Caller),
+    ) -> Result<Open<Document>, Otherwise> {
+        let open = registry.get(name, max_age, &asking.trail).await;
+        let open = open.map_err(|fault| Gate::<C, Json>::no_list(&fault))?;
+        let brief = registry.keeping().negative_ttl;
+        if max_age <= brief || !open.document.lacks_times() {
+            return Ok(open);
+        }
+        // Not as the gate knows it: nobody has looked at what is there yet.
+        let (policy, now) = (self.gate.policy(), self.gate.ledger().now());
+        let dossier = policy.about(Ecosystem::Npm, &name.judged(), caller, now);
+        let dossier = dossier.map_err(|unreadable| Gate::<C, Json>::unreadable(&unreadable))?;
+        if asking.as_of.is_none() && !dossier.counts_age() {
+            return Ok(open);
+        }
+        // Its room goes before another one is waited for.
+        drop(open);
+        let open = registry.get(name, brief, &asking.trail).await;
         open.map_err(|fault| Gate::<C, Json>::no_list(&fault))
     }
 
@@ -218,11 +247,11 @@ impl<C: ArtifactCache> Npm<C> {
         name: &Name,
         file: &File,
         asking: &Asking,
+        caller: &Caller,
     ) -> Result<(Open<Document>, Artifact), Otherwise> {
         let Keeping { ttl, recent, .. } = *registry.keeping();
         for max_age in [ttl, recent.min(ttl)] {
-            let open = registry.get(name, max_age, &asking.trail).await;
-            let open = open.map_err(|fault| Gate::<C, Json>::no_list(&fault))?;
+            let open = self.packument(registry, name, max_age, (asking, caller)).await?;
             if let Some(artifact) = artifact(registry, &open.document, file) {
                 return Ok((open, artifact));
             }

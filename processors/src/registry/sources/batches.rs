@@ -132,6 +132,9 @@ impl Reading {
             };
             self.put(ecosystem, event, weight)?;
         }
+        for difference in self.differences.values_mut() {
+            difference.shown(&record.id);
+        }
         Ok(())
     }
 
@@ -143,23 +146,31 @@ impl Reading {
 
     fn unreadable(&mut self, id: &str) {
         self.tally.n_unreadable += 1;
-        self.stands(id);
-    }
-
-    /// Says that the source still has a record of this id, whether it was shown or not.
-    pub(super) fn stands(&mut self, id: &str) {
         for difference in self.differences.values_mut() {
             difference.keep(id);
         }
     }
 
-    /// Whether something that was known has not been shown.
+    /// Says that the source still has a record of this id, whether it was shown or not. What one says
+    /// that was shown, it has said.
+    pub(super) fn stands(&mut self, id: &str) {
+        for difference in self.differences.values_mut() {
+            difference.stands(id);
+        }
+    }
+
+    /// Says that nobody knows whether what was not shown is gone: all of that holds on.
+    pub(super) fn keep_unseen(&mut self) {
+        self.differences.values_mut().for_each(Difference::keep_unseen);
+    }
+
+    /// Whether something that was known has not been shown, nor the record it is of.
     pub(super) fn misses_some(&self) -> bool {
         self.differences.values().any(Difference::misses_some)
     }
 
-    /// Hands on what is news so far. It counts whatever becomes of the rest.
-    pub(super) fn flush(&mut self) -> Result<(), Gone> {
+    /// Hands on what is news so far.
+    fn flush(&mut self) -> Result<(), Gone> {
         for (ecosystem, (events, _)) in std::mem::take(&mut self.batches) {
             self.send(ecosystem, events)?;
         }

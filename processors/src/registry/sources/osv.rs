@@ -1,7 +1,8 @@
 //! OSV: one archive of records for each ecosystem, as its public bucket has them.
 //!
 //! Archives were seen that lacked records for days. Beside each stands an index of all that the bucket
-//! has about the ecosystem; what is in it is not gone, whatever the archive says.
+//! has about the ecosystem; what is in it is not gone, whatever the archive lacks. Without the index
+//! nothing is: that of a bucket that is half up must not hold up what its archive says.
 
 use std::{
     fs::File,
@@ -46,7 +47,8 @@ const MAX_ARCHIVE_BYTES: u64 = 2 << 30;
 const MAX_INDEX_LINE_BYTES: u64 = 4 << 10;
 
 /// What is answered by a source that has no index.
-const NO_INDEX: [StatusCode; 3] = [StatusCode::NOT_FOUND, StatusCode::FORBIDDEN, StatusCode::GONE];
+const NO_INDEX: [StatusCode; 4] =
+    [StatusCode::NOT_FOUND, StatusCode::UNAUTHORIZED, StatusCode::FORBIDDEN, StatusCode::GONE];
 
 const BOUNDS: Bounds = Bounds {
     entries: 3_000_000,
@@ -213,13 +215,13 @@ impl Osv {
         let doubted = losses == Losses::Doubt && reading.misses_some();
         let index = if doubted { self.index(index).await } else { Ok(None) };
         let ending = move || {
-            let index = index.or_else(|fault| {
-                // What is gone is not known then, but what is new is.
-                reading.flush()?;
-                Err(Halt::from(fault))
-            })?;
-            if let Some(index) = index {
-                listed(index, |id| reading.stands(id))?;
+            let asked = index.and_then(|index| {
+                index.map_or(Ok(()), |index| listed(index, |id| reading.stands(id)))
+            });
+            if let Err(fault) = asked {
+                // What is gone is not known then, but all else is.
+                tracing::warn!(error = %fault, "no index: what is missing is not taken to be gone");
+                reading.keep_unseen();
             }
             reading.finish(losses, &digest)
         };

@@ -55,7 +55,7 @@ impl Memory {
             Event::AdvisoryWithdrawn(it) if it.id == id => Some(false),
             _ => None,
         };
-        self.events().iter().filter_map(|(_, event)| last(event)).last() == Some(true)
+        self.events().iter().filter_map(|(_, event)| last(event)).next_back() == Some(true)
     }
 }
 

@@ -225,7 +225,9 @@ pub(super) fn written(filtered: String, max_size: usize) -> Written {
     if filtered.len() <= max_size {
         return Written { content: filtered, ..Written::default() };
     }
-    let content = cut(&filtered, max_size).unwrap_or_default();
+    // One value that does not fit is none.
+    let nothing = || if max_size < 4 { String::new() } else { "null".to_owned() };
+    let content = cut(&filtered, max_size).unwrap_or_else(nothing);
     Written { content, truncated: true, ..Written::default() }
 }
 

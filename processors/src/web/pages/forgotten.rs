@@ -7,6 +7,7 @@
 use std::{
     collections::BTreeSet,
     sync::atomic::{AtomicU64, Ordering},
+    time::Duration,
 };
 
 use tracing::warn;
@@ -30,6 +31,8 @@ use crate::{caller::Caller, chain::chain, outbound::web::address::WebUrl};
 
 /// How many renderings of what may have changed are forgotten at once.
 const MAX_CHANGED: usize = 20_000;
+/// How long the read model may take to come to where the log is when it is asked what has changed.
+const PATIENCE: Duration = Duration::from_secs(10);
 /// How many places the table has.
 const N_PLACES: usize = 1 << 16;
 
@@ -86,31 +89,39 @@ impl Pages {
     }
 
     /// Something was sent to addresses, with success: what is cached of reading them may say something
-    /// else by now (RFC 9111, section 4.4), and is forgotten, whosever it is. So is what is under way.
-    pub async fn changed(
-        &self,
-        urls: &[WebUrl],
-        cycle: u64,
-        caller: &Caller,
-    ) -> Result<(), EvictionFault> {
-        if urls.is_empty() {
-            return Ok(());
-        }
+    /// else by now (RFC 9111, section 4.4). What is under way is not kept from here on. Answers the keys of
+    /// what is to be forgotten, for [`Pages::forget_changed`].
+    pub fn note_changed(&self, urls: &[WebUrl]) -> BTreeSet<Hash256> {
         let read = [HttpMethod::Get, HttpMethod::Head];
         let of = |url: &WebUrl| read.map(|method| key(url.as_str(), method, b""));
         let keys: BTreeSet<Hash256> = urls.iter().flat_map(of).collect();
         for key in &keys {
             self.inner.forgotten.note(key.as_bytes());
         }
+        keys
+    }
+
+    /// Forgets what was noted as changed, whosever it is.
+    pub async fn forget_changed(
+        &self,
+        keys: BTreeSet<Hash256>,
+        cycle: u64,
+        caller: &Caller,
+    ) -> Result<(), EvictionFault> {
+        let log = self.inner.door.log();
+        let head = log.ask_head().await.map_err(QueryFault::from)?;
+        // What was stored a moment ago, on whichever instance, is known there then.
+        if let Err(fault) = self.inner.engine.wait_for("cache", head.position, PATIENCE).await {
+            warn!(error = %chain(&fault), "of what a POST has changed only what is known here is forgotten");
+        }
+        let known = self.memory().of_keys(&keys);
         let keys: Vec<_> = keys.into_iter().collect();
-        let database = self.inner.door.log().database();
-        // What the one has not heard of yet, the other has.
-        let mut gone: BTreeSet<Identity> = match cache::of_keys(database, &keys, MAX_CHANGED).await
-        {
-            Err(QueryFault::NotBuilt(_)) => BTreeSet::new(),
-            rows => rows?.into_iter().collect(),
-        };
-        gone.extend(self.memory().of_keys(&keys));
+        let mut gone: BTreeSet<Identity> =
+            match cache::of_keys(log.database(), &keys, MAX_CHANGED).await {
+                Err(QueryFault::NotBuilt(_)) => BTreeSet::new(),
+                rows => rows?.into_iter().collect(),
+            };
+        gone.extend(known);
         let gone: Vec<_> = gone.into_iter().collect();
         self.evictions().change(&gone, cycle, caller).await
     }

@@ -1,7 +1,7 @@
 //! What one process remembers of pages: what was last heard of a rendering, and contents that were
 //! used lately. Bounded; what is not in it is asked for.
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use bytes::Bytes;
 use weir_events::{
@@ -140,7 +140,7 @@ impl Memory {
     }
 
     /// The renderings of pages that are known to be there.
-    pub(super) fn of_keys(&self, keys: &[Hash256]) -> Vec<Identity> {
+    pub(super) fn of_keys(&self, keys: &BTreeSet<Hash256>) -> Vec<Identity> {
         let known = self.known.iter().filter(|(_, known, _)| known.page.is_some());
         known.map(|(identity, ..)| *identity).filter(|it| keys.contains(&it.key)).collect()
     }

@@ -78,7 +78,7 @@ impl Portal {
             Some(wanted) => match self.shared(submission, wanted, seat, until).await {
                 // What was meant for another one's eyes only, or is over, is asked for again, in the time
                 // that is left.
-                Ok(fetched) if !fetched.is_for(submission) => {
+                Ok(fetched) if !self.may_have(&fetched, submission) => {
                     self.alone(submission, None, until).await
                 }
                 fetched => fetched,
@@ -176,16 +176,27 @@ impl Portal {
         fetched
     }
 
+    /// Whether a request may be given what was fetched for another one, now: what redirects led to may have
+    /// been blocked, or forgotten, since that one was judged on its way.
+    fn may_have(&self, fetched: &Fetched, submission: &Submission) -> bool {
+        let Asked { agent, request, .. } = submission.asked;
+        let is_good = match &fetched.outcome {
+            Ok(page) if fetched.by != (agent, request) => {
+                let (rules, pages) = (&self.parts().rules, &self.parts().pages);
+                rules.all_allowed(&page.redirected)
+                    && !pages.are_forgotten(&page.redirected, page.asked_at)
+            }
+            _ => true,
+        };
+        is_good && fetched.is_for(submission)
+    }
+
     /// A page that is still worked with, where a request may be given it. What a redirect led to may be
     /// blocked by now: then who asks anew is refused on the way.
     fn at_hand(&self, wanted: &Wanted, submission: &Submission) -> Option<Fetched> {
-        let (rules, pages) = (&self.parts().rules, &self.parts().pages);
-        let at_hand = self.inner.at_hand.of(wanted, self.parts().settings.timeout);
-        let (by, page) = at_hand.filter(|(_, page)| {
-            rules.all_allowed(&page.redirected)
-                && !pages.are_forgotten(&page.redirected, page.asked_at)
-        })?;
-        Some(Fetched { by, outcome: Ok(page) }).filter(|fetched| fetched.is_for(submission))
+        let (by, page) = self.inner.at_hand.of(wanted, self.parts().settings.timeout)?;
+        let fetched = Fetched { by, outcome: Ok(page) };
+        self.may_have(&fetched, submission).then_some(fetched)
     }
 
     /// What another request may have brought while this one was judged. What is in neither place is

@@ -8,7 +8,10 @@ use std::{
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header::CONTENT_TYPE};
 use serde_json::json;
-use tokio::time::Instant;
+use tokio::{
+    sync::oneshot,
+    time::{Instant, timeout},
+};
 use tracing::warn;
 use weir_events::{
     timestamp::Timestamp,
@@ -36,6 +39,9 @@ use crate::{
         rules::{Rules, Verdict},
     },
 };
+
+/// How long an answer waits for what it has changed to be forgotten.
+const FORGETTING: Duration = Duration::from_secs(1);
 
 /// A page, decoded, with its code still in it.
 #[derive(Debug)]
@@ -208,7 +214,7 @@ impl Portal {
         let judge = Judge::new(&self.parts().rules, submission.approved);
         let agent = *submission.asked.agent.as_bytes();
         let asked_at = self.parts().pages.mark();
-        let max_bytes = self.parts().settings.max_page_bytes;
+        let (max_bytes, until) = (self.parts().settings.max_page_bytes, terms.until);
         let request = &submission.request;
         let body = request.body.as_ref().map(|body| Bytes::copy_from_slice(body.as_slice()));
         if submission.interaction == ApiInteractionKind::WebsocketSnap {
@@ -243,7 +249,7 @@ impl Portal {
             Ok(read) => &*read.changed,
             Err(fault) => &*fault.changed,
         };
-        self.changed(submission, changed).await;
+        self.changed(submission, changed, until).await;
         match read {
             Ok(read) => {
                 let page = page(read, (self.parts().door.now(), asked_at));
@@ -255,13 +261,27 @@ impl Portal {
     }
 
     /// Has forgotten what may say something else because of what was sent, before the request has an
-    /// end: who was answered asks anew.
-    async fn changed(&self, submission: &Submission, urls: &[WebUrl]) {
-        let (cycle, caller) = (submission.asked.cycle, &submission.caller);
-        if let Err(fault) = self.parts().pages.changed(urls, cycle, caller).await {
-            let url = submission.url.shown();
-            warn!(url, error = %chain(&fault), "pages may be shown that a POST has changed");
+    /// end: who was answered asks anew. What takes long goes on by itself, for the answer is here, and has
+    /// its time, too.
+    async fn changed(&self, submission: &Submission, urls: &[WebUrl], until: Option<Instant>) {
+        if urls.is_empty() {
+            return;
         }
+        let parts = self.parts();
+        let keys = parts.pages.note_changed(urls);
+        let (pages, url) = (parts.pages.clone(), submission.url.shown());
+        let (cycle, caller) = (submission.asked.cycle, submission.caller.clone());
+        // Its end is told by its being dropped.
+        let (done, is_done) = oneshot::channel::<()>();
+        parts.lifecycle.run("changed pages", async move {
+            if let Err(fault) = pages.forget_changed(keys, cycle, &caller).await {
+                warn!(url, error = %chain(&fault), "pages may be shown that a POST has changed");
+            }
+            drop(done);
+        });
+        let left =
+            until.map_or(FORGETTING, |until| until.saturating_duration_since(Instant::now()) / 2);
+        drop(timeout(left.min(FORGETTING), is_done).await);
     }
 
     /// Says of a page, too, whether decoding makes it longer than what is read of one: then it is cut, and

@@ -136,15 +136,12 @@ async fn every_tarball_of_a_packument_is_found_through_the_proxy() {
 /// The addresses of a page, as a client of it resolves them.
 fn links(page: &str, body: &str) -> Vec<String> {
     let base: reqwest::Url = page.parse().expect("a URL");
-    let written: Vec<String> = match serde_json::from_str::<Value>(body) {
-        Ok(json) => {
-            let files = json["files"].as_array().expect("files").iter();
-            files.map(|file| file["url"].as_str().expect("an address").to_owned()).collect()
-        }
-        Err(_) => {
-            let anchors = body.split("<a href=\"").skip(1);
-            anchors.filter_map(|rest| Some(rest.split('"').next()?.to_owned())).collect()
-        }
+    let written: Vec<String> = if let Ok(json) = serde_json::from_str::<Value>(body) {
+        let files = json["files"].as_array().expect("files").iter();
+        files.map(|file| file["url"].as_str().expect("an address").to_owned()).collect()
+    } else {
+        let anchors = body.split("<a href=\"").skip(1);
+        anchors.filter_map(|rest| Some(rest.split('"').next()?.to_owned())).collect()
     };
     let resolved = written.iter().map(|link| base.join(link).expect("an address"));
     resolved

@@ -274,7 +274,8 @@ async fn what_may_have_changed_is_gone_whosever_it_was() {
     }
     let caller = Caller::principal("op", "1");
     let mark = there.pages.mark();
-    here.pages.changed(std::slice::from_ref(&url), 3, &caller).await.expect("forgotten");
+    let changed = here.pages.note_changed(std::slice::from_ref(&url));
+    here.pages.forget_changed(changed, 3, &caller).await.expect("forgotten");
     for (page, goes) in &kept {
         assert_eq!(here.look(page, bob, 3).await.is_none(), *goes, "{}", page.url);
         until("the other instance has heard", async || {
@@ -289,7 +290,8 @@ async fn what_may_have_changed_is_gone_whosever_it_was() {
     // Whoever stores it a moment too late has it forgotten again.
     let (page, _) = &kept[0];
     let mark = here.pages.mark();
-    here.pages.changed(std::slice::from_ref(&url), 3, &caller).await.expect("forgotten");
+    let changed = here.pages.note_changed(std::slice::from_ref(&url));
+    here.pages.forget_changed(changed, 3, &caller).await.expect("forgotten");
     let late = Asked { url: page.url.clone(), ..asked(1, ann, 3) };
     let late = here.store_as(page.key, &late, None, "late").await;
     assert!(here.look(&late, bob, 3).await.is_some());

@@ -28,11 +28,14 @@ use super::{
 /// The kind of an admission.
 const SUBMITTED: u16 = 0x6000;
 
+/// Answers as they come, each with the instance that was asked.
+type Asking = JoinSet<(usize, Result<Answer, String>)>;
+
 /// Every page once, in one breath: a request's answer, and by which of the instances.
 fn ask_for(
     pages: Range<usize>,
     (agents, outside, now): (&[Agent], &Outside, u64),
-) -> (JoinSet<(usize, Result<Answer, String>)>, Arc<Vec<AtomicUsize>>) {
+) -> (Asking, Arc<Vec<AtomicUsize>>) {
     let mut asking = JoinSet::new();
     let n_answered: Arc<Vec<_>> = Arc::new(agents.iter().map(|_| AtomicUsize::default()).collect());
     for n in pages {
@@ -51,9 +54,7 @@ fn ask_for(
 }
 
 /// What each instance has told, and how often.
-async fn told(
-    mut asking: JoinSet<(usize, Result<Answer, String>)>,
-) -> BTreeMap<(usize, String), usize> {
+async fn told(mut asking: Asking) -> BTreeMap<(usize, String), usize> {
     let mut told = BTreeMap::new();
     while let Some(answer) = asking.join_next().await {
         let (nth, answer) = answer.expect("no panic");

@@ -616,6 +616,31 @@ async fn what_is_under_way_when_it_is_forgotten_is_kept_for_nobody() {
     first.await.expect("no panic").has(200);
     let page = ann.get("later", &url, now).await.expect(200).json();
     assert_eq!((&page["cached"], road.outside.asked("/waits")), (&json!(true), 2));
+    // Who waits with those who asked before, for only what it leads to was forgotten, is not given it.
+    let url = road.at("/moves");
+    road.outside.put("/moves", moved(&format!("{there}/hidden")));
+    let gate = road.outside.hold();
+    let asks = |agent: &Agent, seed: &'static str| {
+        let (agent, url) = (agent.clone(), url.clone());
+        tokio::spawn(async move { agent.get(seed, &url, now).await })
+    };
+    let first = asks(&ann, "moves");
+    road.asked("/moves", 1).await;
+    gate.add_permits(1);
+    road.asked("/hidden", 1).await;
+    road.admin().delete("/api/web/cache?host=127.0.0.2").await.has(200);
+    let n_submitted = road.events("WebRequestSubmitted").await.len();
+    let second = asks(&bob, "moves, too");
+    deadline::until("the second one is let in", async || {
+        let n = road.events("WebRequestSubmitted").await.len();
+        if n > n_submitted { Ok(()) } else { Err(n) }
+    })
+    .await;
+    road.outside.release();
+    gate.add_permits(1);
+    first.await.expect("no panic").has(200);
+    let page = second.await.expect("no panic").expect(200).json();
+    assert_eq!((&page["cached"], road.outside.asked("/hidden")), (&json!(false), 2));
     road.weir.stop().await;
 }
 

@@ -1,7 +1,7 @@
 use http::{HeaderValue, Method, header::ACCEPT};
 
 use super::world::{World, anything, class, page, redirect};
-use crate::outbound::web::ask::PageAsk;
+use crate::outbound::web::{address::WebUrl, ask::PageAsk};
 
 /// `/2` leads to `/1`, that to `/0`, and that is a page.
 fn chain() -> World {
@@ -109,4 +109,20 @@ async fn what_was_judged_is_sent_byte_for_byte() {
         assert_eq!(world.asked().last().unwrap().path(), target);
         assert_eq!(page.hops, [format!("http://a.example{target}")]);
     }
+}
+
+#[tokio::test]
+async fn what_something_was_sent_to_may_have_changed_though_nothing_is_answered() {
+    let world = World::new(|_| Vec::new());
+    let url = "http://a.example/items";
+    let ask = PageAsk {
+        method: Method::POST,
+        body: Some("one more".into()),
+        ..PageAsk::get([1; 32], url)
+    };
+    let fault = world.egress.fetch(ask, &anything).await.unwrap_err();
+    assert_eq!(class(&fault.why), "broken");
+    assert_eq!(fault.changed.iter().map(WebUrl::as_str).collect::<Vec<_>>(), [url]);
+    let fault = world.get(url).await.unwrap_err();
+    assert!(fault.changed.is_empty(), "nothing was sent");
 }

@@ -1,10 +1,11 @@
 //! What is behind the names that are refused: a digest that nobody named leads past none of them.
 
+use std::collections::BTreeSet;
+
 use futures_util::future::try_join_all;
-use http::StatusCode;
 use weir_aggregates::registry::dossier::Dossier;
 
-use super::faults::{no_list, too_deep, too_many};
+use super::faults::{no_look, too_deep, too_many};
 use crate::{
     caller::Caller,
     registry::{
@@ -76,7 +77,7 @@ impl<C: ArtifactCache> Docker<C> {
         if dossier.is_silent() {
             return Ok(());
         }
-        let mut n_left = MAX_BEHIND;
+        let mut behind = BTreeSet::new();
         let digests = refused_digests(dossier);
         if digests.len() > MAX_BLOCKED_DIGESTS {
             let why =
@@ -94,10 +95,10 @@ impl<C: ArtifactCache> Docker<C> {
             let looked: Vec<Option<Digest>> = try_join_all(looking).await?;
             for digest in looked.into_iter().flatten() {
                 let from = (name, digest, None);
-                self.look_into(upstream, from, &mut n_left, asking, caller).await?;
+                self.look_into(upstream, from, &mut behind, asking, caller).await?;
             }
         }
-        self.look_behind_tags(upstream, name, dossier, n_left, asking, caller).await
+        self.look_behind_tags(upstream, name, dossier, &mut behind, asking, caller).await
     }
 
     async fn look_behind_tags(
@@ -105,7 +106,7 @@ impl<C: ArtifactCache> Docker<C> {
         upstream: &Upstream,
         name: &Name,
         dossier: &Dossier,
-        mut n_left: usize,
+        behind: &mut BTreeSet<Digest>,
         asking: &Asking,
         caller: &Caller,
     ) -> Result<(), Otherwise> {
@@ -130,10 +131,10 @@ impl<C: ArtifactCache> Docker<C> {
                     Ok(digest) => digest,
                     // Listed and gone: then nothing is behind it.
                     Err(DocumentsFault::NotFound(_)) => continue,
-                    Err(fault) => return Err(no_list::<C>(&fault, "MANIFEST_UNKNOWN")),
+                    Err(fault) => return Err(no_look::<C>(name, tag, &fault)),
                 };
                 let from = (name, digest, Some(tag));
-                self.look_into(upstream, from, &mut n_left, asking, caller).await?;
+                self.look_into(upstream, from, behind, asking, caller).await?;
             }
             match &open.document.next {
                 Some(next) => page = next.clone(),
@@ -143,30 +144,43 @@ impl<C: ArtifactCache> Docker<C> {
         Err(many())
     }
 
-    /// Remembers what a manifest names, and what the indexes in it name.
+    /// Remembers what a manifest names, and what the indexes in it name. What is in `behind` was looked
+    /// into already: only its tag is new.
+    ///
+    /// What an index calls an image is taken for one, and not read: to read every image behind what is
+    /// blocked would use up what the upstream lets us have.
     async fn look_into(
         &self,
         upstream: &Upstream,
         (name, digest, tag): (&Name, Digest, Option<&Tag>),
-        n_left: &mut usize,
+        behind: &mut BTreeSet<Digest>,
         asking: &Asking,
         caller: &Caller,
     ) -> Result<(), Otherwise> {
         let (mut layer, mut tag) = (vec![digest], tag);
-        for _ in 0..MAX_DEPTH {
+        for depth in 0..MAX_DEPTH {
             let mut below = Vec::new();
             for digest in layer {
-                *n_left = n_left.checked_sub(1).ok_or_else(|| {
+                let is_new = behind.insert(digest);
+                if !is_new && tag.is_none() {
+                    continue;
+                }
+                if behind.len() > MAX_BEHIND {
                     let why = format!("more behind what is blocked than Weir reads ({MAX_BEHIND})");
-                    too_many(name, &why)
-                })?;
-                let manifest = match self.load(upstream, name, digest, asking, caller).await {
+                    return Err(too_many(name, &why));
+                }
+                let manifest = match self.loaded(upstream, name, digest, asking, caller).await {
+                    Ok(manifest) => manifest,
                     // Named by something else than a tag, and not there: then nothing is behind it.
-                    Err(no) if tag.is_none() && no.status == StatusCode::NOT_FOUND => continue,
-                    loaded => loaded?,
+                    Err(fault) if tag.is_none() && fault.is_missing() => continue,
+                    // Blocked itself, and of a kind that leads to nothing here.
+                    Err(fault) if depth == 0 && fault.is_foreign() => continue,
+                    Err(fault) => return Err(fault.told_of_others::<C>(name, digest)),
                 };
                 self.kin.learn(name, digest, tag, &manifest);
-                below.extend_from_slice(&manifest.indexes);
+                if is_new {
+                    below.extend_from_slice(&manifest.indexes);
+                }
             }
             layer = below;
             tag = None;
@@ -194,7 +208,7 @@ impl<C: ArtifactCache> Docker<C> {
                 // What cannot be looked at is found out when it is read.
                 Ok(!matches!(kept, Ok(None)))
             }
-            Err(fault) => Err(no_list::<C>(&fault, "MANIFEST_UNKNOWN")),
+            Err(fault) => Err(no_look::<C>(name, &digest, &fault)),
         }
     }
 

@@ -6,7 +6,7 @@ use futures_util::StreamExt as _;
 use http::{HeaderValue, header::VARY};
 use weir_aggregates::registry::dossier::Dossier;
 
-use super::faults::{busy, no_file, no_list, not_taken, unreadable};
+use super::faults::{NotLoaded, busy, no_list, not_taken, unreadable};
 use crate::{
     caller::Caller,
     registry::{
@@ -162,9 +162,8 @@ impl<C: ArtifactCache> Docker<C> {
         digest.map_err(|fault| no_list::<C>(&fault, "MANIFEST_UNKNOWN"))
     }
 
-    /// A manifest as a whole, verified. What was read is remembered: its digest says that it stays the
-    /// same.
-    pub(super) async fn load(
+    /// A manifest as a whole, verified, for who asked for it.
+    async fn load(
         &self,
         upstream: &Upstream,
         name: &Name,
@@ -172,12 +171,26 @@ impl<C: ArtifactCache> Docker<C> {
         asking: &Asking,
         caller: &Caller,
     ) -> Result<Arc<Manifest>, Otherwise> {
+        let loaded = self.loaded(upstream, name, digest, asking, caller).await;
+        loaded.map_err(|fault| fault.told::<C>(name, digest))
+    }
+
+    /// A manifest as a whole, verified. What was read is remembered: its digest says that it stays the
+    /// same.
+    pub(super) async fn loaded(
+        &self,
+        upstream: &Upstream,
+        name: &Name,
+        digest: Digest,
+        asking: &Asking,
+        caller: &Caller,
+    ) -> Result<Arc<Manifest>, NotLoaded> {
         if let Some(manifest) = self.read.known(name, digest) {
             return Ok(manifest);
         }
         let artifact = upstream.artifact(name, &Reference::Digest(digest), Some(digest))?;
         let opened = self.manifests.open(&artifact.wanted, caller, &asking.trail).await;
-        let opened = opened.map_err(|fault| no_file::<C>(&fault, "MANIFEST_UNKNOWN"))?;
+        let opened = opened.map_err(NotLoaded::File)?;
         let _room = self.read.room(opened.size()).await.ok_or_else(|| busy::<C>())?;
         let (mut pieces, mut bytes) = (std::pin::pin!(read(opened, None)), Vec::new());
         while let Some(piece) = pieces.next().await {
@@ -185,10 +198,10 @@ impl<C: ArtifactCache> Docker<C> {
             bytes.extend_from_slice(&piece.map_err(broken)?);
             if bytes.len() as u64 > manifest::MAX_BYTES {
                 let why = format!("it has more than {} bytes", manifest::MAX_BYTES);
-                return Err(unreadable(name, digest, &why));
+                return Err(unreadable(name, digest, &why).into());
             }
         }
-        let manifest = Manifest::read(&bytes).map_err(|fault| unreadable(name, digest, &fault))?;
+        let manifest = Manifest::read(&bytes).map_err(NotLoaded::Manifest)?;
         Ok(self.read.remember(name, digest, manifest))
     }
 }

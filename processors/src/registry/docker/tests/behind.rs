@@ -122,6 +122,122 @@ async fn an_index_that_only_its_clients_could_read_leads_nowhere() {
     assert_eq!((status, code.as_str()), (502, "MANIFEST_INVALID"));
 }
 
+/// Once, what the upstream refused was taken for what it does not have.
+#[tokio::test]
+async fn a_blocked_index_that_the_upstream_keeps_to_itself_lets_no_digest_through() {
+    for status in [StatusCode::UNAUTHORIZED, StatusCode::FORBIDDEN] {
+        let weir = Weir::start().await;
+        let (image, other) = (Image::new("x"), Image::new("y"));
+        weir.publish(&image, &[]);
+        weir.publish(&other, &["v2"]);
+        weir.list(&["v2"]);
+        let index = image.index().to_string();
+        weir.rules(1, &[rule(&index, Mask::Mark)]);
+        let path = at(&format!("manifests/{index}"));
+        let child = format!("manifests/{}", image.manifest());
+        // From now on it is known to be there, and nothing of it is here.
+        let cut = Canned::new(image.index.clone()).with(DIGEST, &index).breaking_off();
+        weir.upstream.put(&path, cut);
+        assert_eq!(weir.get(&ours(&child)).await.status, StatusCode::BAD_GATEWAY);
+        weir.upstream.put(&path, Canned::status(status));
+        let (told, code, message) = weir.refusal(&child).await;
+        assert_eq!((told, code.as_str()), (403, "DENIED"), "{message}");
+        for words in [index.as_str(), status.as_str(), "ask by a tag first"] {
+            assert!(message.contains(words), "{message}");
+        }
+        weir.has("manifests/v2").await;
+        weir.has(format!("manifests/{}", other.manifest())).await;
+        // What is not there has nothing behind it.
+        weir.upstream.remove(&path);
+        weir.has(&child).await;
+    }
+}
+
+/// Once, they were told that what they asked for is not there.
+#[tokio::test]
+async fn clients_are_told_that_something_else_could_not_be_looked_at() {
+    let weir = Weir::start().await;
+    let image = Image::new("x");
+    weir.publish(&image, &[]);
+    weir.list(&["bad"]);
+    let hidden = Digest::of(b"hidden").to_string();
+    let mut revision = 0;
+    for status in [StatusCode::UNAUTHORIZED, StatusCode::FORBIDDEN] {
+        for blocked in ["bad", &hidden] {
+            weir.upstream.put(&at(&format!("manifests/{blocked}")), Canned::status(status));
+            revision += 1;
+            weir.rules(revision, &[rule(blocked, Mask::Mark)]);
+            let (told, code, message) = weir.refusal(format!("manifests/{}", image.index())).await;
+            assert_eq!((told, code.as_str()), (403, "DENIED"), "{message}");
+            for words in [blocked, status.as_str(), "ask by a tag first"] {
+                assert!(message.contains(words), "{message}");
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_is_blocked_and_of_a_kind_that_nobody_gets_here_leads_nowhere() {
+    let weir = Weir::start().await;
+    let image = Image::new("x");
+    weir.publish(&image, &[]);
+    weir.list(&["old", "odd"]);
+    let good = format!("manifests/{}", image.index());
+    let mut revision = 0;
+    let mut block = |blocked: &str| {
+        revision += 1;
+        weir.rules(revision, &[rule(blocked, Mask::Mark)]);
+    };
+    for (tag, foreign) in [
+        ("old", r#"{"schemaVersion":1,"fsLayers":[]}"#),
+        ("odd", r#"{"schemaVersion":2,"mediaType":"text/html"}"#),
+    ] {
+        let digest = weir.put(foreign.as_bytes(), &[tag]);
+        let within = weir.put(&index_of(INDEX, &[digest]), &[]);
+        for blocked in [digest.to_string(), tag.to_owned()] {
+            block(&blocked);
+            assert_eq!(weir.has(&good).await, image.index, "{foreign}");
+        }
+        // Not blocked itself.
+        block(&within.to_string());
+        let (status, code, _) = weir.refusal(&good).await;
+        assert_eq!((status, code.as_str()), (502, "MANIFEST_INVALID"), "{foreign}");
+    }
+    block(&weir.put(b"<html>", &[]).to_string());
+    let (status, code, _) = weir.refusal(&good).await;
+    assert_eq!((status, code.as_str()), (502, "MANIFEST_INVALID"));
+}
+
+/// Once, each tag of an index counted all that is behind it anew.
+#[tokio::test]
+async fn what_many_blocked_tags_mean_is_looked_into_once() {
+    let weir = Weir::start().await;
+    let other = Image::new("other");
+    weir.publish(&other, &[]);
+    let images: Vec<_> = (0..8).map(|n| Image::new(&n.to_string()).manifest).collect();
+    let images: Vec<_> = images.iter().map(|image| weir.put(image, &[])).collect();
+    let inner: Vec<_> =
+        images.iter().map(|image| weir.put(&index_of(IMAGE, &[*image]), &[])).collect();
+    let tags: Vec<String> = (0..60).map(|n| format!("t{n}")).collect();
+    let shown: Vec<&str> = tags.iter().map(String::as_str).collect();
+    weir.put(&index_of(INDEX, &inner), &shown);
+    weir.list(&shown);
+    let rules: Vec<_> = (0..60_u128)
+        .zip(&shown)
+        .map(|(n, tag)| rule_of(Ecosystem::Docker, n, "app", tag, Mask::Mark))
+        .collect();
+    weir.rules(1, &rules);
+    weir.has(format!("manifests/{}", other.index())).await;
+    let image = format!("manifests/{}", images[7]);
+    let (status, _, message) = weir.refusal(&image).await;
+    assert_eq!(status, 403, "{message}");
+    assert!(message.contains("version t"), "{message}");
+    assert_eq!(weir.upstream.n_asked(&at(&format!("manifests/{}", inner[7]))), 1);
+    // Each of the tags is another way to it.
+    weir.rules(2, &rules[..59]);
+    weir.has(&image).await;
+}
+
 /// Once, who took no index got the image out of a forbidden one by its tag.
 #[tokio::test]
 async fn a_client_that_takes_no_index_is_refused_what_others_are() {

@@ -63,6 +63,20 @@ fn a_cut_down_packument_says_less_and_is_read_all_the_same() {
 }
 
 #[test]
+fn a_packument_lacks_times_that_tells_none_of_a_version_it_has() {
+    for (body, lacks) in [
+        ("{}", false),
+        (r#"{"versions":{},"time":{}}"#, false),
+        (r#"{"versions":{"1.0.0":{}}}"#, true),
+        (r#"{"versions":{"1.0.0":{}},"time":{"modified":"x","0.9.0":"x"}}"#, true),
+        (r#"{"versions":{"1.0.0":{},"1.1.0":{}},"time":{"1.1.0":"x"}}"#, false),
+        (r#"{"versions":{"1.0.0":null},"time":{"1.0.0":"x"}}"#, false),
+    ] {
+        assert_eq!(read(body).unwrap().lacks_times(), lacks, "{body}");
+    }
+}
+
+#[test]
 fn the_usual_name_of_a_tarball_is_that_of_its_version_whoever_else_is_called_so() {
     let document = read(
         r#"{"versions":{"1.0.0":{"dist":{"tarball":"a/left-pad-2.0.0.tgz"}},"2.0.0":{"dist":{"tarball":"b/x.tgz"}},

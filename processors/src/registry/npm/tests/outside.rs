@@ -86,7 +86,11 @@ fn dated(versions: &[&str], told: bool) -> Value {
 /// versions: by those alone everything is too young.
 #[tokio::test]
 async fn a_packument_without_times_does_not_displace_one_that_tells_them() {
-    let weir = forgetful().await;
+    let weir = Weir::start_with(|config| {
+        config.keeping.ttl = Duration::ZERO;
+        config.keeping.negative_ttl = Duration::ZERO;
+    })
+    .await;
     weir.upstream.packument("pad", &dated(&["1.0.0"], true));
     assert_eq!(weir.json("/pad").await["time"]["1.0.0"], "2021-05-05T14:18:18Z");
     weir.upstream.packument("pad", &dated(&["1.0.0", "1.1.0"], false));
@@ -110,6 +114,40 @@ async fn a_packument_without_times_does_not_displace_one_that_tells_them() {
 }
 
 #[tokio::test]
+async fn an_upstream_that_tells_no_times_any_more_is_left_in_peace_and_does_not_fail() {
+    let weir = forgetful().await;
+    weir.upstream.packument("pad", &dated(&["1.0.0"], true));
+    weir.json("/pad").await;
+    weir.upstream.packument("pad", &dated(&["1.0.0"], false));
+    for _ in 0..3 {
+        assert_eq!(weir.json("/pad").await["time"]["1.0.0"], "2021-05-05T14:18:18Z");
+    }
+    assert_eq!(weir.upstream.n_asked(PAGE), 2);
+    assert!(!weir.plugin.stats().upstream_fails);
+}
+
+#[tokio::test]
+async fn a_packument_that_tells_no_times_any_more_is_kept_briefly_even_where_no_age_counts() {
+    let weir = Weir::start_with(|config| {
+        config.keeping.recent = Duration::ZERO;
+        config.keeping.negative_ttl = Duration::ZERO;
+        config.keeping.stale_for = Duration::ZERO;
+    })
+    .await;
+    weir.upstream.packument("pad", &dated(&["1.0.0"], true));
+    weir.json("/pad").await;
+    weir.upstream.packument("pad", &dated(&["1.0.0"], false));
+    // Before a tarball is said not to exist, the upstream is asked.
+    assert_eq!(weir.get("/pad/-/pad-9.9.9.tgz").await.status, StatusCode::NOT_FOUND);
+    assert_eq!(weir.upstream.n_asked(PAGE), 2);
+    weir.upstream.packument("pad", &dated(&["1.0.0"], true));
+    for _ in 0..2 {
+        assert_eq!(weir.json("/pad").await["time"]["1.0.0"], "2021-05-05T14:18:18Z");
+        assert_eq!(weir.upstream.n_asked(PAGE), 3);
+    }
+}
+
+#[tokio::test]
 async fn a_packument_without_times_is_kept_briefly_and_by_no_client_where_an_age_counts() {
     let weir = Weir::start_with(|config| config.keeping.negative_ttl = Duration::ZERO).await;
     let kept = async |cache_control: &str, deprecated: bool| {
@@ -119,7 +157,10 @@ async fn a_packument_without_times_is_kept_briefly_and_by_no_client_where_an_age
         assert_eq!(page["versions"]["1.0.0"].get("deprecated").is_some(), deprecated, "{page}");
     };
     weir.upstream.packument("pad", &dated(&["1.0.0"], false));
-    kept("no-cache", false).await;
+    for _ in 0..2 {
+        kept("no-cache", false).await;
+    }
+    assert_eq!(weir.upstream.n_asked(PAGE), 1, "where none counts it is kept as any other");
     (weir.set_facts)(aged(Ecosystem::Npm, 72));
     weir.set_hour(240);
     kept("no-store", true).await;

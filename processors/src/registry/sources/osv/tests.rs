@@ -143,14 +143,75 @@ async fn what_stands_in_the_index_is_not_gone_however_long_the_archive_lacks_it(
     }
     assert!(!stage.news().contains(&"-C".to_owned()) && stage.log.knows("C"));
     assert!(!stage.log.knows("B"));
-    // Where the index cannot be had, nothing is known to be gone.
+    assert!(stage.log.knows("Z2"));
+}
+
+#[tokio::test]
+async fn where_the_index_fails_nothing_is_gone_and_the_visit_ends_all_the_same() {
+    let mut stage = Stage::new().await;
+    let [b, c] = ["B", "C"].map(|id| record(id, "1.0.0"));
+    stage.serve(&[("A.json", record("A", "1.0.0")), ("B.json", b), ("C.json", c)]);
+    stage.sync().await.unwrap();
+    stage.news();
+    let withdrawn = record_of("C", "npm", "1.0.0", r#","withdrawn":"2026-11-02T00:00:00Z""#);
     stage.fake.put(INDEX, Canned::status(StatusCode::INTERNAL_SERVER_ERROR));
-    for n in 3..6 {
-        serve(&stage, n);
-        assert!(stage.sync().await.unwrap_err().passing());
-        assert!(stage.log.knows(&format!("Z{n}")), "what is new counts all the same");
+    for n in 0..3 {
+        let new = record(&format!("Z{n}"), "1.0.0");
+        let gone = withdrawn.clone();
+        stage.serve(&[("A.json", record("A", "1.0.0")), ("C.json", gone), ("Z.json", new)]);
+        let synced = stage.sync().await.unwrap();
+        assert_eq!(synced.revision.as_deref(), Some("\"one\""), "it need not be fetched again");
+        assert_eq!(stage.fake.n_asked(INDEX), n + 1);
     }
-    assert!(stage.log.knows("C") && stage.log.knows("Z2"));
+    assert_eq!(stage.news(), ["+Z0", "+Z1", "+Z2", "-C"], "B stands");
+    // Who refuses to show an index has none, like one who lacks it.
+    stage.fake.put(INDEX, Canned::status(StatusCode::UNAUTHORIZED));
+    for n in 0..2 {
+        let new = record(&format!("Y{n}"), "1.0.0");
+        stage.serve(&[("A.json", record("A", "1.0.0")), ("Y.json", new)]);
+        stage.sync().await.unwrap();
+    }
+    assert_eq!(stage.news(), ["+Y0", "+Y1", "-B", "-Z0", "-Z1", "-Z2"]);
+}
+
+/// The index names every record there is, also those that say less than they did.
+#[tokio::test]
+async fn what_a_record_says_no_more_is_withdrawn_though_the_index_names_it() {
+    let mut stage = Stage::new().await;
+    let about = |n_packages: usize| {
+        let affected: Vec<_> = (0..n_packages)
+            .map(|n| {
+                format!(r#"{{"package":{{"ecosystem":"npm","name":"p{n}"}},"versions":["1.0.0"]}}"#)
+            })
+            .collect();
+        let affected = affected.join(",");
+        format!(r#"{{"id":"MAL-1","modified":"2026-11-01T00:00:00Z","affected":[{affected}]}}"#)
+    };
+    let [a, c, d] = ["A", "C", "D"].map(|id| record(id, "1.0.0"));
+    stage.serve(&[
+        ("MAL-1.json", about(1_001)),
+        ("A.json", a),
+        ("C.json", c.clone()),
+        ("D.json", d),
+    ]);
+    stage.sync().await.unwrap();
+    assert_eq!(stage.news(), ["+A", "+C", "+D", "+MAL-1", "+MAL-1#2", "+MAL-1#3"]);
+    let index = ["MAL-1", "A", "C", "D"].map(|id| format!("2026-11-02T00:00:00Z,{id}\n"));
+    stage.fake.put(INDEX, Canned::new(index.concat()));
+    // One is about another ecosystem now, one is not in the archive, and one cannot be read.
+    let elsewhere = record_of("A", "PyPI", "1.0.0", "");
+    let garbage = "{\"id\":\"D\",\"affected\":7}".to_owned();
+    let corrected = [("MAL-1.json", about(1)), ("A.json", elsewhere), ("D.json", garbage)];
+    stage.serve(&corrected);
+    let tally = stage.sync().await.unwrap().tally;
+    assert_eq!(stage.news(), ["-A", "-MAL-1#2", "-MAL-1#3", "~MAL-1"]);
+    assert_eq!((tally.n_withdrawn, tally.n_missing, stage.fake.n_asked(INDEX)), (3, 0, 1));
+    assert!(stage.log.knows("C") && stage.log.knows("D"));
+    // Where nothing is missing the index is not asked, though it names more than the archive has.
+    let whole: Vec<_> = corrected.into_iter().chain([("C.json", c)]).collect();
+    stage.serve(&whole);
+    assert!(stage.sync().await.unwrap().tally.is_silent());
+    assert_eq!(stage.fake.n_asked(INDEX), 1);
 }
 
 #[tokio::test]
