@@ -15,7 +15,8 @@ use axum::{
 use futures_util::{StreamExt as _, stream};
 use http::{HeaderName, HeaderValue, StatusCode};
 use tokio::{net::TcpListener, sync::Semaphore};
-use weir_log::lifecycle::Lifecycle;
+
+use crate::site;
 
 /// A website. Ends with the test's runtime.
 #[derive(Debug)]
@@ -134,9 +135,7 @@ impl Outside {
 
 fn serve(listener: TcpListener, shared: &Arc<Mutex<Shared>>) {
     let router = Router::new().fallback(answer).with_state(Arc::clone(shared));
-    Lifecycle::new().run("outside", async move {
-        axum::serve(listener, router).await.expect("serve");
-    });
+    site::serve(listener, router);
 }
 
 async fn answer(State(shared): State<Arc<Mutex<Shared>>>, request: Request) -> Response {

@@ -18,8 +18,9 @@ use http::{
 };
 use serde_json::json;
 use sha2::{Digest as _, Sha256};
-use tokio::{net::TcpListener, sync::Semaphore};
-use weir_log::lifecycle::Lifecycle;
+use tokio::sync::Semaphore;
+
+use crate::site;
 
 /// An index. Ends with the test's runtime.
 #[derive(Debug)]
@@ -52,13 +53,9 @@ pub fn content(file: &str) -> Vec<u8> {
 impl Index {
     /// Starts one that has nothing.
     pub async fn start() -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
-        let simple = format!("http://{}/simple/", listener.local_addr().expect("its address"));
         let shared = Arc::new(Mutex::new(Shared::default()));
         let router = Router::new().fallback(answer).with_state(Arc::clone(&shared));
-        Lifecycle::new().run("index", async move {
-            axum::serve(listener, router).await.expect("serve");
-        });
+        let simple = format!("{}/simple/", site::start(router).await);
         Self { simple, shared }
     }
 

@@ -1,15 +1,15 @@
 //! Server-sent events: cut at any moment they go on without a gap or a repeat, and a thousand
 //! clients cost little.
 
-use std::{fs, time::Duration};
+use std::time::Duration;
 
 use weir_events::position::Position;
 use weir_tests::{
     database::TestDatabase,
     deadline,
     events::{allowed, facts},
-    sse,
-    weir::{Part, Place, Weir},
+    memory, sse,
+    weir::{Part, Place},
 };
 
 async fn fill(database: &TestDatabase, n: u64, pause: Duration) -> Position {
@@ -102,12 +102,6 @@ async fn a_cursor_ahead_of_the_log_is_told_to_resync_and_a_malformed_one_is_a_pr
     assert!(malformed.is_err_and(|why| why.starts_with("400")));
 }
 
-fn resident_kib(weir: &Weir) -> u64 {
-    let status = fs::read_to_string(format!("/proc/{}/status", weir.pid())).expect("its memory");
-    let line = status.lines().find(|line| line.starts_with("VmRSS:")).expect("its memory");
-    line.split_whitespace().nth(1).and_then(|kib| kib.parse().ok()).expect("a number")
-}
-
 #[tokio::test]
 async fn a_thousand_clients_at_once_cost_little_memory_and_it_stays_flat() {
     let place = Place::on_a_test_database().await;
@@ -116,7 +110,7 @@ async fn a_thousand_clients_at_once_cost_little_memory_and_it_stays_flat() {
     fill(database, 100, Duration::ZERO).await;
     // The token is verified: what its hashing takes is not what a client costs.
     weir.client.get("/api/status").await.has(200);
-    let before = resident_kib(&weir);
+    let before = memory::now(&weir);
     let (told, head) = tokio::sync::watch::channel(i64::MAX);
     let clients: Vec<_> = (0..1_000)
         .map(|_| {
@@ -140,9 +134,9 @@ async fn a_thousand_clients_at_once_cost_little_memory_and_it_stays_flat() {
     })
     .await;
     fill(database, 300, Duration::from_millis(5)).await;
-    let half = resident_kib(&weir);
+    let half = memory::now(&weir);
     let last = fill(database, 300, Duration::from_millis(5)).await;
-    let full = resident_kib(&weir);
+    let full = memory::now(&weir);
     told.send(last.0).expect("tell the clients");
     fill(database, 10, Duration::ZERO).await;
     for client in clients {

@@ -8,6 +8,7 @@ use sqlx::Executor as _;
 use weir_tests::{
     database::{at, cluster, fresh, weir_binary},
     events::{allowed, blocked, facts},
+    site,
     weir::Place,
 };
 
@@ -160,8 +161,6 @@ async fn a_database_that_cannot_be_used_is_told_by_what_is_wrong_with_it() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn each_upstream_is_asked_and_told_by_what_it_answers() {
-    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
-    let base = format!("http://{}", listener.local_addr().expect("its address"));
     let answer = |request: Request| async move {
         match request.uri().path() {
             "/simple/pip/" => StatusCode::OK,
@@ -169,7 +168,7 @@ async fn each_upstream_is_asked_and_told_by_what_it_answers() {
             _ => StatusCode::NOT_FOUND,
         }
     };
-    tokio::spawn(async move { axum::serve(listener, Router::new().fallback(answer)).await });
+    let base = site::start(Router::new().fallback(answer)).await;
     let (_held, dead) = nobody();
     let place = Place::with_a_private_postgres().setting(&format!(
         "server: {{port: 0}}\nregistries:\n  pypi: {{upstream: '{base}/simple/'}}\n  npm: {{upstream: '{base}/npm'}}\n  \

@@ -2,8 +2,7 @@
 
 use axum::{Router, http::StatusCode, response::IntoResponse as _};
 use serde_json::{Value, json};
-use tokio::net::TcpListener;
-use weir_tests::weir::Place;
+use weir_tests::{site, weir::Place};
 
 use super::{Ran, nobody, run};
 
@@ -100,8 +99,6 @@ async fn where_nobody_answers_every_command_names_the_server_and_what_starts_it(
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_no_weir_is_not_taken_for_one() {
     let place = Place::with_a_private_postgres();
-    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
-    let server = format!("http://{}", listener.local_addr().expect("its address"));
     let page = |request: axum::extract::Request| async move {
         match request.uri().path() {
             "/page/api/status" => "<html>Welcome</html>".into_response(),
@@ -113,7 +110,7 @@ async fn what_is_no_weir_is_not_taken_for_one() {
             _ => StatusCode::NOT_FOUND.into_response(),
         }
     };
-    tokio::spawn(async move { axum::serve(listener, Router::new().fallback(page)).await });
+    let server = site::start(Router::new().fallback(page)).await;
     let status = |path: &str| run(&place, &["status", "--server", &format!("{server}{path}")]);
     let check = "fix: check the address given with --server or WEIR_SERVER";
     status("/page").ends(1, &["/page does not answer like a Weir", check]);

@@ -2,37 +2,31 @@
 //! bytes, and nobody waits for the end of it to see its beginning.
 
 use std::{
-    fs,
     sync::{
         Arc,
-        atomic::{AtomicUsize, Ordering},
+        atomic::{AtomicU64, AtomicUsize, Ordering},
     },
     time::{Duration, Instant},
 };
 
 use axum::{
     Router,
-    body::Body,
     extract::{Request, State},
     response::{IntoResponse, Response},
 };
 use bytes::Bytes;
-use futures_util::{StreamExt as _, future::join_all, stream};
-use http::{
-    StatusCode,
-    header::{CONTENT_LENGTH, CONTENT_TYPE},
-};
+use futures_util::{StreamExt as _, future::join_all};
+use http::{StatusCode, header::CONTENT_TYPE};
 use serde_json::json;
 use sha2::{Digest as _, Sha256};
-use tokio::{net::TcpListener, sync::Semaphore};
-use weir_log::lifecycle::Lifecycle;
 use weir_tests::{
     database::long,
-    deadline,
-    weir::{Part, Place, Weir},
+    deadline, memory,
+    site::{self, Lock},
+    weir::{Part, Place},
 };
 
-const PIECE: usize = 64 << 10;
+const PIECE: u64 = 64 << 10;
 const FILE: &str = "big-1.0.tar.gz";
 /// How much memory Weir may take, whatever comes through it.
 const MAX_MIB: u64 = 200;
@@ -42,8 +36,7 @@ struct Upstream {
     body: Bytes,
     digest: String,
     n_files: AtomicUsize,
-    n_sent: AtomicUsize,
-    gate: Semaphore,
+    lock: Arc<Lock>,
 }
 
 impl Upstream {
@@ -53,15 +46,10 @@ impl Upstream {
             (0..size as u64 / 8).flat_map(|n| n.wrapping_mul(0x9e37_79b9_7f4a_7c15).to_le_bytes());
         let body: Bytes = words.collect::<Vec<u8>>().into();
         let digest = hex::encode(Sha256::digest(&body));
-        let (n_files, n_sent) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        let this = Arc::new(Self { body, digest, n_files, n_sent, gate: Semaphore::new(0) });
-        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
-        let simple = format!("http://{}/simple/", listener.local_addr().expect("its address"));
+        let (n_files, lock) = (AtomicUsize::new(0), Arc::default());
+        let this = Arc::new(Self { body, digest, n_files, lock });
         let router = Router::new().fallback(answer).with_state(Arc::clone(&this));
-        Lifecycle::new().run("index", async move {
-            axum::serve(listener, router).await.expect("serve");
-        });
-        (this, simple)
+        (this, format!("{}/simple/", site::start(router).await))
     }
 }
 
@@ -77,31 +65,14 @@ async fn answer(State(upstream): State<Arc<Upstream>>, request: Request) -> Resp
         }
         path if path.ends_with(FILE) => {
             upstream.n_files.fetch_add(1, Ordering::SeqCst);
-            let pieces = stream::unfold((upstream, 0), move |(upstream, at)| async move {
-                if at >= size {
-                    return None;
-                }
-                if at >= size / 2 {
-                    // Once it is open, it is open for all that comes.
-                    drop(upstream.gate.acquire().await.expect("a gate"));
-                }
-                let end = (at + PIECE).min(size);
-                upstream.n_sent.store(end, Ordering::SeqCst);
-                let piece = upstream.body.slice(at..end);
-                Some((Ok::<_, std::io::Error>(piece), (upstream, end)))
-            });
-            ([(CONTENT_LENGTH, size.to_string())], Body::from_stream(pieces)).into_response()
+            let body = upstream.body.clone();
+            upstream.lock.answer(size as u64, PIECE, move |range| {
+                let place = |at: u64| usize::try_from(at).expect("a place in it");
+                body.slice(place(range.start)..place(range.end))
+            })
         }
         _ => StatusCode::NOT_FOUND.into_response(),
     }
-}
-
-/// The most memory a process has had, in MiB, as Linux counts it.
-pub(super) fn most_memory(weir: &Weir) -> u64 {
-    let status = fs::read_to_string(format!("/proc/{}/status", weir.pid())).expect("its status");
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("its peak");
-    let kib = line.split_whitespace().next().and_then(|kib| kib.parse::<u64>().ok());
-    kib.expect("a number") >> 10
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -113,9 +84,9 @@ async fn a_crowd_that_asks_for_one_large_file_makes_one_fetch_and_all_have_it_in
     // Who asks for a file has asked for its list.
     weir.client.get("/pypi/simple/big/").await.has(200);
     // What a resting process takes is no part of it.
-    let resting = most_memory(&weir);
+    let resting = memory::most(&weir) >> 10;
     let n_begun = AtomicUsize::new(0);
-    let first_at = AtomicUsize::new(0);
+    let first_at = AtomicU64::new(0);
     let began = Instant::now();
     let path = format!("/pypi/files/big/{FILE}");
     let downloads = (0..n).map(|_| async {
@@ -129,7 +100,7 @@ async fn a_crowd_that_asks_for_one_large_file_makes_one_fetch_and_all_have_it_in
             let piece = piece.expect("a piece");
             assert!(upstream.body[at..].starts_with(&piece), "other bytes at {at}");
             if at == 0 && n_begun.fetch_add(1, Ordering::SeqCst) == 0 {
-                first_at.store(upstream.n_sent.load(Ordering::SeqCst), Ordering::SeqCst);
+                first_at.store(upstream.lock.n_sent(), Ordering::SeqCst);
             }
             at += piece.len();
         }
@@ -141,14 +112,17 @@ async fn a_crowd_that_asks_for_one_large_file_makes_one_fetch_and_all_have_it_in
             if begun == n { Ok(()) } else { Err(begun) }
         })
         .await;
-        let sent = upstream.n_sent.load(Ordering::SeqCst);
-        assert!(sent <= size / 2 + PIECE, "the upstream has sent {sent} of {size} bytes already");
+        let sent = upstream.lock.n_sent();
+        assert!(
+            sent <= size as u64 / 2 + PIECE,
+            "the upstream has sent {sent} of {size} bytes already"
+        );
         let opened = began.elapsed();
-        upstream.gate.add_permits(1);
+        upstream.lock.open();
         opened
     };
     let (_, opened) = tokio::join!(join_all(downloads), opening);
-    let (took, peak) = (began.elapsed(), most_memory(&weir));
+    let (took, peak) = (began.elapsed(), memory::most(&weir) >> 10);
     println!(
         "{n} clients, {} MiB each: all had its beginning after {opened:?} (the first when {} KiB \
          had left the upstream), the whole after {took:?}; {} fetch; {peak} MiB at most, {resting} \

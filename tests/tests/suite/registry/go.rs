@@ -18,11 +18,11 @@ use std::{
 use axum::{Router, body::Bytes, extract::Request, response::IntoResponse as _};
 use http::StatusCode;
 use serde_json::json;
-use tokio::net::TcpListener;
 use weir_events::registry::{Ecosystem, sighting::VersionsSeen};
 use weir_tests::{
     advisories::advisory,
     database::weir_binary,
+    site,
     weir::{Part, Place, Weir},
 };
 use zip::{ZipWriter, write::SimpleFileOptions};
@@ -107,10 +107,7 @@ async fn serve(files: Files) -> String {
             }
         }
     };
-    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
-    let address = listener.local_addr().expect("its address");
-    tokio::spawn(async move { axum::serve(listener, Router::new().fallback(answer)).await });
-    format!("http://{address}")
+    site::start(Router::new().fallback(answer)).await
 }
 
 async fn weir_with(more: &str) -> (Place, Weir, String) {

@@ -11,7 +11,7 @@ use flate2::{Compression, write::GzEncoder};
 use http::{StatusCode, header::CONTENT_TYPE};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256, Sha512};
-use tokio::net::TcpListener;
+use weir_tests::site;
 use zip::{ZipWriter, write::SimpleFileOptions};
 
 const JSON: &str = "application/json";
@@ -28,8 +28,6 @@ pub(super) struct Home {
 
 impl Home {
     pub(super) async fn start() -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
-        let url = format!("http://{}", listener.local_addr().expect("its address"));
         let pages = Arc::new(Mutex::new(Pages::new()));
         let known = Arc::clone(&pages);
         let answer = move |request: Request| {
@@ -42,7 +40,7 @@ impl Home {
                 }
             }
         };
-        tokio::spawn(async move { axum::serve(listener, Router::new().fallback(answer)).await });
+        let url = site::start(Router::new().fallback(answer)).await;
         Self { url, pages }
     }
 

@@ -8,7 +8,7 @@ use bytes::Bytes;
 use http::{StatusCode, header::CONTENT_TYPE};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha512};
-use tokio::net::TcpListener;
+use weir_tests::site;
 
 /// A package, one of its versions, and since when that is there.
 pub(super) type Published<'a> = (&'a str, &'a str, &'a str);
@@ -34,8 +34,8 @@ pub(super) fn content(file: &str) -> String {
 impl Registry {
     /// Starts one. The version of a package that comes last is its latest.
     pub(super) async fn start(all: &[Published<'_>]) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
-        let url = format!("http://{}/", listener.local_addr().expect("its address"));
+        let (listener, url) = site::listen().await;
+        let url = url + "/";
         let (mut lying, mut packuments) = (HashMap::new(), HashMap::<&str, Value>::new());
         for (package, version, time) in all {
             let file = tarball(package, version);
@@ -65,7 +65,7 @@ impl Registry {
                 }
             }
         };
-        tokio::spawn(async move { axum::serve(listener, Router::new().fallback(answer)).await });
+        site::serve(listener, Router::new().fallback(answer));
         Self { url, lying }
     }
 

@@ -1,33 +1,25 @@
 //! What passes takes no memory: a layer many times as large as a Weir may become, lists of every size.
 
 use std::{
-    fs,
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering},
-    },
+    sync::Arc,
     time::{Duration, Instant},
 };
 
 use axum::{
     Router,
-    body::Body,
     extract::{Request, State},
     response::{IntoResponse, Response},
 };
 use bytes::Bytes;
-use futures_util::{StreamExt as _, future::join_all, stream};
-use http::{
-    StatusCode,
-    header::{CONTENT_LENGTH, CONTENT_TYPE},
-};
+use futures_util::{StreamExt as _, future::join_all};
+use http::{StatusCode, header::CONTENT_TYPE};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
-use tokio::{net::TcpListener, sync::Semaphore};
-use weir_log::lifecycle::Lifecycle;
-use weir_tests::weir::{Part, Place, Weir};
-
-use super::crowd::most_memory;
+use weir_tests::{
+    memory,
+    site::{self, Lock},
+    weir::{Part, Place},
+};
 
 const PIECE: u64 = 1 << 20;
 const IMAGE: &str = "application/vnd.oci.image.manifest.v1+json";
@@ -46,9 +38,7 @@ struct Registry {
     n_bytes: u64,
     manifest: Bytes,
     layer: String,
-    n_sent: AtomicU64,
-    /// What the second half of the layer waits for.
-    gate: Semaphore,
+    lock: Arc<Lock>,
 }
 
 /// A piece of the layer, which no other one is like.
@@ -70,21 +60,10 @@ impl Registry {
         let manifest = json!({"schemaVersion": 2, "mediaType": IMAGE,
             "layers": [{"digest": layer, "size": n_bytes}]});
         let manifest = manifest.to_string().into();
-        let (n_sent, gate) = (AtomicU64::new(0), Semaphore::new(0));
-        let this = Arc::new(Self { n_bytes, manifest, layer, n_sent, gate });
-        let url = serve(Router::new().fallback(answer).with_state(Arc::clone(&this))).await;
+        let this = Arc::new(Self { n_bytes, manifest, layer, lock: Arc::default() });
+        let url = site::start(Router::new().fallback(answer).with_state(Arc::clone(&this))).await;
         (this, url)
     }
-}
-
-/// Serves something until the test ends, and says where.
-async fn serve(router: Router) -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
-    let url = format!("http://{}/", listener.local_addr().expect("its address"));
-    Lifecycle::new().run("upstream", async move {
-        axum::serve(listener, router).await.expect("serve");
-    });
-    url
 }
 
 async fn answer(State(registry): State<Arc<Registry>>, request: Request) -> Response {
@@ -95,31 +74,19 @@ async fn answer(State(registry): State<Arc<Registry>>, request: Request) -> Resp
     if !path.ends_with(&registry.layer) {
         return StatusCode::NOT_FOUND.into_response();
     }
-    let n_bytes = registry.n_bytes;
-    let pieces = stream::unfold((registry, 0), move |(registry, at)| async move {
-        if at >= n_bytes {
-            return None;
-        }
-        if at >= n_bytes / 2 {
-            // Once it is open, it is open for all that comes.
-            drop(registry.gate.acquire().await.expect("a gate"));
-        }
-        registry.n_sent.store(at + PIECE, Ordering::SeqCst);
-        Some((Ok::<_, std::io::Error>(piece(at)), (registry, at + PIECE)))
-    });
-    ([(CONTENT_LENGTH, n_bytes.to_string())], Body::from_stream(pieces)).into_response()
+    registry.lock.answer(registry.n_bytes, PIECE, |range| piece(range.start))
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_layer_larger_than_all_memory_it_may_take_passes_while_it_comes() {
     let n_bytes = 1 << 30;
     let (registry, url) = Registry::start(n_bytes).await;
-    let setting = format!("registries:\n  docker:\n    upstream: {url}\n");
+    let setting = format!("registries:\n  docker:\n    upstream: {url}/\n");
     let place = Place::on_a_test_database().await.setting(&setting);
     let weir = place.start(Part::Up).await;
     let manifest = format!("/v2/library/app/manifests/{}", digest(&registry.manifest));
     weir.client.get(&manifest).await.has(200);
-    let (began, resting) = (Instant::now(), most_memory(&weir));
+    let (began, resting) = (Instant::now(), memory::most(&weir) >> 10);
     let path = format!("/v2/library/app/blobs/{}", registry.layer);
     let request = weir.client.request("GET", &path, &[]).timeout(Duration::from_mins(10));
     let response = request.send().await.expect("an answer");
@@ -128,16 +95,16 @@ async fn a_layer_larger_than_all_memory_it_may_take_passes_while_it_comes() {
     while let Some(piece) = body.next().await {
         let piece = piece.expect("a piece");
         if n_read == 0 {
-            let n_sent = registry.n_sent.load(Ordering::SeqCst);
+            let n_sent = registry.lock.n_sent();
             assert!(n_sent <= n_bytes / 2, "{n_sent} bytes were there before the first came");
-            registry.gate.add_permits(1);
+            registry.lock.open();
         }
         n_read += piece.len() as u64;
         hasher.update(&piece);
     }
     let got = format!("sha256:{}", hex::encode(hasher.finalize()));
     assert_eq!((n_read, got), (n_bytes, registry.layer.clone()));
-    let peak = most_memory(&weir);
+    let peak = memory::most(&weir) >> 10;
     println!(
         "{} MiB in {:?}, {peak} MiB at most, {resting} at rest",
         n_bytes >> 20,
@@ -167,14 +134,6 @@ fn packument() -> Value {
     json!({"name": "large", "dist-tags": {"latest": "7.8.2"}, "versions": versions, "time": time})
 }
 
-/// How much memory a process has now, in MiB, as Linux counts it.
-fn memory(weir: &Weir) -> u64 {
-    let status = fs::read_to_string(format!("/proc/{}/status", weir.pid())).expect("its status");
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("its size");
-    let kib = line.split_whitespace().next().and_then(|kib| kib.parse::<u64>().ok());
-    kib.expect("a number") >> 10
-}
-
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn lists_of_every_size_in_every_form_leave_little_memory() {
     let large = Bytes::from(packument().to_string());
@@ -194,16 +153,16 @@ async fn lists_of_every_size_in_every_form_leave_little_memory() {
         };
         async move { ([(CONTENT_TYPE, kind)], body) }
     });
-    let url = serve(lists).await;
-    let place = Place::on_a_test_database().await.upstream(&format!("{url}simple/"));
-    let place = place.setting(&format!("  npm:\n    upstream: {url}npm/\n"));
+    let url = site::start(lists).await;
+    let place = Place::on_a_test_database().await.upstream(&format!("{url}/simple/"));
+    let place = place.setting(&format!("  npm:\n    upstream: {url}/npm/\n"));
     let weir = place.start(Part::Up).await;
     for (ecosystem, package, versions) in [("npm", "large", "^7"), ("pypi", "six", ">=1.20")] {
         let rule = json!({"ecosystem": ecosystem, "package": package, "versions": versions,
             "reason": "not looked at yet", "mask": "hide"});
         weir.client.post("/api/rules", &rule).await.has(201);
     }
-    let (began, resting) = (Instant::now(), memory(&weir));
+    let (began, resting) = (Instant::now(), memory::now(&weir) >> 10);
     let forms = [
         ("/npm/large", "application/json"),
         ("/npm/large", "application/vnd.npm.install-v1+json"),
@@ -224,7 +183,7 @@ async fn lists_of_every_size_in_every_form_leave_little_memory() {
             join_all(all).await;
         }
     }
-    let now = memory(&weir);
+    let now = memory::now(&weir) >> 10;
     println!("{now} MiB after {:?}, {resting} before", began.elapsed());
     assert!(now <= MAX_AFTER_LISTS, "{now} MiB, {resting} before");
 }

@@ -15,24 +15,22 @@ use serde_json::json;
 use sha2::{Digest as _, Sha256};
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
-    net::{TcpListener, TcpSocket},
+    net::TcpSocket,
     sync::Semaphore,
 };
-use weir_log::lifecycle::Lifecycle;
-use weir_tests::weir::{Part, Place, Weir};
+use weir_tests::{
+    site,
+    weir::{Part, Place, Weir},
+};
 
 /// What both files are promised to be.
 const PROMISED: &[u8] = b"good!";
 
 /// An index that tells no sizes; the last piece of each file waits for a permit.
 async fn index() -> (String, Arc<Semaphore>) {
-    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
-    let simple = format!("http://{}/simple/", listener.local_addr().expect("its address"));
     let gate = Arc::new(Semaphore::new(0));
     let router = Router::new().fallback(answer).with_state(Arc::clone(&gate));
-    Lifecycle::new().run("index", async move {
-        axum::serve(listener, router).await.expect("serve");
-    });
+    let simple = format!("{}/simple/", site::start(router).await);
     (simple, gate)
 }
 

@@ -13,6 +13,7 @@ use http::{
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use weir_tests::{
+    site,
     upstream::{self, Index},
     weir::{Client, Part, Place, Weir},
 };
@@ -63,8 +64,8 @@ struct Proxied {
 }
 
 async fn proxied(settings: &str) -> Proxied {
-    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
-    let public = format!("http://{}{PREFIX}", listener.local_addr().expect("its address"));
+    let (listener, public) = site::listen().await;
+    let public = public + PREFIX;
     let server = format!("server:\n  public_url: {public}/\n  trusted_proxies: [127.0.0.1]\n");
     let place = Place::on_a_test_database().await.setting(&server).setting(settings);
     // Where it listens it says to nobody any more, so it is told.
@@ -77,7 +78,7 @@ async fn proxied(settings: &str) -> Proxied {
         let behind = behind.clone();
         async move { forward(&behind, request).await }
     };
-    tokio::spawn(async move { axum::serve(listener, Router::new().fallback(answer)).await });
+    site::serve(listener, Router::new().fallback(answer));
     let (client, admin) = (weir.client.at(&public), weir.client.at(&format!("http://{at}")));
     Proxied { public, client, admin, _weir: weir, _place: place }
 }

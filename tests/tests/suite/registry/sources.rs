@@ -22,7 +22,7 @@ use weir_tests::{
     advisories::advisory,
     bucket::{Bucket, record},
     database::{TestDatabase, long},
-    deadline,
+    deadline, memory,
     weir::{Client, Part, Place, Weir},
 };
 
@@ -364,14 +364,6 @@ async fn two_workers_visit_once_and_one_takes_over_from_the_other() {
     drop(three);
 }
 
-/// The most memory a process has had, in MiB, as Linux counts it.
-fn most_memory(weir: &Weir) -> u64 {
-    let status = fs::read_to_string(format!("/proc/{}/status", weir.pid())).expect("its status");
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("its peak");
-    let kib = line.split_whitespace().next().and_then(|kib| kib.parse::<u64>().ok());
-    kib.expect("a number") >> 10
-}
-
 /// The long count is that of all that is known to be malicious: `sync.300k`.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_large_feed_is_read_in_little_memory() {
@@ -395,7 +387,7 @@ async fn a_large_feed_is_read_in_little_memory() {
     let payload = &synced[0]["payload"];
     assert_eq!(payload["n_published"], n_records, "{payload}");
     weir.client.judges_by(synced[0]["position"].as_i64().expect("a position")).await;
-    let (took, peak) = (began.elapsed(), most_memory(&weir));
+    let (took, peak) = (began.elapsed(), memory::most(&weir) >> 10);
     println!("{n_records} records: {payload}; queryable after {took:?}, {peak} MiB at most");
     assert!(peak <= 400, "{peak} MiB");
 }

@@ -5,7 +5,7 @@ use std::{collections::HashMap, sync::Arc};
 
 use axum::{Router, extract::Request, response::IntoResponse as _};
 use http::StatusCode;
-use tokio::net::TcpListener;
+use weir_tests::site;
 
 use super::*;
 
@@ -23,8 +23,7 @@ const LATER: [(&str, &str, &str, &str); 2] = [
 
 /// Serves an index until the test ends, and answers its address.
 async fn index<'a>(of: impl Iterator<Item = &'a (&'a str, &'a str, &'a str, &'a str)>) -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
-    let address = format!("http://{}", listener.local_addr().expect("its address"));
+    let (listener, address) = site::listen().await;
     let mut files: HashMap<String, String> = HashMap::new();
     files.insert("/config.json".to_owned(), json!({"dl": format!("{address}/dl")}).to_string());
     for (name, version, needs, time) in of {
@@ -47,7 +46,7 @@ async fn index<'a>(of: impl Iterator<Item = &'a (&'a str, &'a str, &'a str, &'a 
             }
         }
     };
-    tokio::spawn(async move { axum::serve(listener, Router::new().fallback(answer)).await });
+    site::serve(listener, Router::new().fallback(answer));
     address
 }
 

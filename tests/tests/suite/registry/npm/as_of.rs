@@ -11,8 +11,10 @@ use std::{
 use axum::{Router, extract::Request, response::IntoResponse as _};
 use http::{StatusCode, header::CONTENT_TYPE};
 use serde_json::{Value, json};
-use tokio::net::TcpListener;
-use weir_tests::weir::{Part, Place};
+use weir_tests::{
+    site,
+    weir::{Part, Place},
+};
 
 use super::client::{Client, Project};
 use crate::registry::said;
@@ -39,8 +41,8 @@ const LATER: [Published; 3] = [
 /// Serves a registry until the test ends, and answers its address, with a slash at its end. The version
 /// of a package that comes last is its latest.
 async fn registry(of: impl Iterator<Item = &Published>) -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
-    let address = format!("http://{}/", listener.local_addr().expect("its address"));
+    let (listener, address) = site::listen().await;
+    let address = address + "/";
     let mut packages: HashMap<String, Value> = HashMap::new();
     for (name, version, needs, time) in of {
         let path = format!("/{}", name.replace('/', "%2f"));
@@ -75,7 +77,7 @@ async fn registry(of: impl Iterator<Item = &Published>) -> String {
             }
         }
     };
-    tokio::spawn(async move { axum::serve(listener, Router::new().fallback(answer)).await });
+    site::serve(listener, Router::new().fallback(answer));
     address
 }
 

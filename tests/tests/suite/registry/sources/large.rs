@@ -42,12 +42,7 @@ impl Growth {
 
 /// The resident memory of a Weir, in MiB: now, and at most so far.
 fn resident(weir: &Weir) -> (u64, u64) {
-    let status = fs::read_to_string(format!("/proc/{}/status", weir.pid())).expect("its memory");
-    let of = |name: &str| {
-        let line = status.lines().find_map(|line| line.strip_prefix(name)).expect("a line");
-        line.split_whitespace().next().and_then(|kib| kib.parse::<u64>().ok()).expect("KiB") >> 10
-    };
-    (of("VmRSS:"), of("VmHWM:"))
+    (memory::now(weir) >> 10, memory::most(weir) >> 10)
 }
 
 /// Waits until visits of both parts have succeeded after these times, and answers when they have.
