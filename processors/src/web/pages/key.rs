@@ -10,7 +10,7 @@ use weir_events::{
 
 /// Raised with every change of what the filter makes of a page: what was made before is not shown any
 /// more.
-pub const FILTER_VERSION: u32 = 4;
+pub const FILTER_VERSION: u32 = 5;
 
 /// What this version makes of a few pages, by its BLAKE3.
 #[cfg(test)]

@@ -26,7 +26,7 @@ pub(in crate::web::filter) fn write(document: &Document, max_size: usize) -> Mar
     };
     for block in &document.blocks {
         let start = writer.out.len();
-        let marker = writer.marker.clone();
+        let (marker, tight) = (writer.marker.clone(), writer.tight);
         writer.block(block);
         if writer.is_full() {
             writer.out.truncate(start);
@@ -35,7 +35,7 @@ pub(in crate::web::filter) fn write(document: &Document, max_size: usize) -> Mar
                 && matches!(leaf.kind, LeafKind::Paragraph | LeafKind::Text)
                 && writer.table.is_none()
             {
-                writer.marker = marker;
+                (writer.marker, writer.tight) = (marker, tight);
                 settled = writer.part(leaf, max_size);
             }
             return Markdown { content: writer.out, truncated: true, settled };

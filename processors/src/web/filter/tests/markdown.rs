@@ -73,6 +73,9 @@ fn an_item_that_is_cut_stays_the_text_it_was() {
         ("- 1\\. some more words", 14, "- 1\\. some\n"),
         ("- \\> some more words", 13, "- \\> some\n"),
         ("> \\+ some more words", 13, "> \\+ some\n"),
+        // The next item of a list is that, too, where it is cut.
+        ("- some\n- more words", 14, "- some\n- more\n"),
+        ("- [a]: b# [a]: b<li>https://a.b/c?d=e# ", 24, "- [a\\]: b# [a\\]: b\n- ht\n"),
     ] {
         let wanted = ContentFilter { max_size, ..ContentFilter::default() };
         assert_eq!(filtered(text.as_bytes(), "text/markdown", &wanted).content, expected);

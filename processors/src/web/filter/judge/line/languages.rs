@@ -1,7 +1,7 @@
 //! What gives lines away of languages that look like words: assembler, COBOL, Lisp, recipes of builds,
 //! configuration. Each of them asks for a word at the beginning and for what has to follow it.
 
-use super::{beginnings, marks};
+use super::{super::words::is_small, beginnings, marks};
 
 /// Points for how a line begins, and with what.
 pub(super) fn points(line: &str) -> i32 {
@@ -470,7 +470,7 @@ fn sql_select(rest: &str) -> i32 {
         n == 1 || n == 3 && column.contains(" as ") || column.contains('(')
     });
     let table = behind.split_whitespace().next().unwrap_or_default();
-    let named = !super::is_small(table) && !table.is_empty();
+    let named = !is_small(table) && !table.is_empty();
     let signs = rest.contains(['*', '=', '_', ';', '('])
         || columns.contains(',') && behind.split_whitespace().count() <= 2;
     match (one_each && named, signs) {

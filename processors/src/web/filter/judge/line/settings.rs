@@ -2,7 +2,7 @@
 //! anything, and lists of facts (`Price: 5 EUR`) are written like them; many in a row are known by keys
 //! and values that only programs read.
 
-use super::{Look, is_small};
+use super::{super::words::is_small, Look, names};
 
 /// So many in a row are no list of facts, if enough of them are for programs.
 const ENOUGH: usize = 10;
@@ -42,7 +42,7 @@ pub(super) fn of(line: &str) -> Setting {
     let is_sure = sign == "=" && is_one && !is_told
         || key.contains('_')
         || sign == "=" && key.contains('.')
-        || super::is_camel(key)
+        || names::is_camel(key)
         || matches!(value, "true" | "false" | "null" | "~" | "|" | ">")
         || value.starts_with(['"', '\'', '[', '{', '$', '&', '*', '/'])
         || is_one && value.contains(['/', '@', '_', '{', '$']);

@@ -7,7 +7,7 @@
 mod words;
 
 use self::words::{Argument, Sign, Token, tokens};
-use super::{beginnings, is_small};
+use super::{super::words::is_small, beginnings};
 
 /// What is longer is no line of a shell: one may carry what it decodes.
 const MAX_LINE_BYTES: usize = 8192;

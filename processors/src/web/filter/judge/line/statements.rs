@@ -1,6 +1,6 @@
 //! Several statements of a program on one line: `x = 1; y = f(x); return y`.
 
-use super::is_small;
+use super::super::words::is_small;
 
 /// What is longer is no statement.
 const MAX_BYTES: usize = 160;

@@ -14,7 +14,7 @@ pub(super) const OF_BYTE: [u8; 256] = {
     let mut byte = 0_u8;
     loop {
         let mut traits = 0;
-        if byte.is_ascii() && super::is_symbol(byte as char) {
+        if byte.is_ascii() && super::signs::is_symbol(byte as char) {
             traits |= SYMBOL;
         }
         traits |= match byte {
