@@ -15,7 +15,7 @@ use weir_processors::{access::Principal, caller::Caller, door::IdempotencyKey};
 
 pub use self::params::Params;
 pub(crate) use self::{
-    body::{collect_within, parse, read},
+    body::{collect_within, drain, parse, read},
     params::bad_parameter,
 };
 use crate::{

@@ -20,6 +20,7 @@ use self::{
 };
 use crate::{
     codec::events,
+    position::Position,
     stream::{StreamName, StreamNameFault},
 };
 
@@ -66,6 +67,8 @@ events! {
         0x6022 v 1 WebCacheEvicted,
         /// All filtered pages were forgotten whose time had come.
         0x6023 v 1 WebCacheExpired,
+        /// Pages may say something else by now, whether any is cached or only under way.
+        0x6024 v 1 WebCacheInvalidated,
         /// From now on a pattern of hosts means something else, or nothing.
         0x6030 v 1 DomainRuleUpdated,
         /// Somebody wants a permission in spite of a "no", which a second person has to grant.
@@ -293,6 +296,14 @@ pub struct WebCacheStored {
     /// more, the page is not to be shown.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub redirected: Vec<String>,
+    /// What GET is cached under of the other addresses that it comes from: those that redirects led to,
+    /// and its own, where it is cached under another key. When one of them changes, it does.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub also: Vec<Hash256>,
+    /// Where the log stood, as far as was known, when it was asked for: what was said to have changed
+    /// since then has changed it. Where this is not said, it is as new as this event.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asked_at: Option<Position>,
 }
 
 impl WebCacheStored {
@@ -300,6 +311,12 @@ impl WebCacheStored {
     #[must_use]
     pub fn expires_at(&self) -> u64 {
         self.cycle.saturating_add(u64::from(self.ttl))
+    }
+
+    /// Whether it is cached under one of these keys, or comes from an address that GET caches under one.
+    #[must_use]
+    pub fn comes_from(&self, keys: &[Hash256]) -> bool {
+        keys.contains(&self.key) || self.also.iter().any(|also| keys.contains(also))
     }
 }
 
@@ -342,6 +359,32 @@ pub struct WebCacheExpired {
     pub cycle: u64,
     /// How many renderings, as far as whoever says it knows.
     pub n_pages: u64,
+}
+
+/// Pages may say something else by now (RFC 9111, section 4.4): what was asked for before this, by
+/// whichever instance, is neither kept after it nor given to who asks after it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WebCacheInvalidated {
+    /// Which.
+    pub pages: Invalidated,
+    /// Why: [`WebEvictionCause::Purged`] or [`WebEvictionCause::Changed`].
+    pub cause: WebEvictionCause,
+    /// The cycle.
+    pub cycle: u64,
+}
+
+/// Which pages may say something else.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Invalidated {
+    /// What this address gives, without a fragment, by whichever method. What was cached of it has a
+    /// [`WebCacheEvicted`] each, after this.
+    Url(String),
+    /// What a host gives, also by a redirect that led to it. The same holds for what was cached of it.
+    Host(String),
+    /// What is cached under these keys, and what else comes from the addresses that GET caches under them
+    /// ([`WebCacheStored::also`]). What was cached of them before this is gone with it.
+    Keys(Vec<Hash256>),
 }
 
 /// An agent asked for more than its quota.

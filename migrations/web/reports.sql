@@ -79,8 +79,11 @@ CREATE TABLE cache_digests (
     digest bytea NOT NULL,
     -- The cycle it is not shown in any more.
     expires_at bigint NOT NULL,
+    -- As in `cache`.
+    also text[] COLLATE "C" NOT NULL,
     PRIMARY KEY (key, variant, owner)
 );
+CREATE INDEX cache_digests_by_also ON cache_digests USING gin (also) WHERE also <> '{}';
 CREATE INDEX cache_digests_by_expiry ON cache_digests (expires_at);
 CREATE TABLE reports (
     cycle bigint PRIMARY KEY,

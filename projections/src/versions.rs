@@ -25,8 +25,8 @@ const VERSIONS: &[(&str, i32, &str)] = &[
     ("traffic", 1, "f047d2f08f96b6e5"),
     ("waivers", 1, "8f3536193809c5a1"),
     ("request_log", 3, "fc37914592ef3b8e"),
-    ("cache", 4, "884759072ab34065"),
-    ("reports", 5, "3a55987e3bc6a7b7"),
+    ("cache", 5, "20d586c92199367d"),
+    ("reports", 6, "904e0ed69ac7bf56"),
     ("web_approvals", 2, "c35bc0955301008d"),
     ("domain_rules", 1, "6c4bd0d80bf258a0"),
 ];

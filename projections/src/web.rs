@@ -29,6 +29,11 @@ fn host_of(address: &str) -> String {
     host.strip_suffix('.').unwrap_or(host).to_owned()
 }
 
+/// Hashes as their hexadecimal digits.
+fn names_of<'a>(hashes: impl IntoIterator<Item = &'a Hash256>) -> Vec<String> {
+    hashes.into_iter().map(ToString::to_string).collect()
+}
+
 /// Cycles, ticks and amounts are far below.
 fn number(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)

@@ -149,6 +149,8 @@ pub fn stored(asked: &Asked, owner: Option<AgentId>, content: Hash256) -> WebCac
         cycle: asked.cycle,
         ttl: 4,
         redirected: Vec::new(),
+        also: Vec::new(),
+        asked_at: None,
     }
 }
 

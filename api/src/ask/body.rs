@@ -41,7 +41,7 @@ pub(super) async fn collect(headers: &HeaderMap, body: Body) -> Result<Bytes, Pr
 
 /// Lets a body that is refused go by for a moment: who writes all of it before it reads would see a
 /// broken connection instead of the answer.
-async fn drain(mut body: Body) {
+pub(crate) async fn drain(mut body: Body) {
     let draining = async {
         let mut n_bytes = 0;
         while let Some(Ok(frame)) = body.frame().await {

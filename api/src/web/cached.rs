@@ -226,12 +226,12 @@ async fn purge(
     let purge = meant(&mut params)?;
     params.done()?;
     let cycle = nexus::now(state.door()).await?.cycle;
-    let purged = match state.portal() {
-        // It also lets go what is under way here.
-        Some(portal) => portal.pages().purge(&purge, cycle, &caller).await?,
-        None => Evictions::new(state.door(), state.engine()).purge(&purge, cycle, &caller).await?,
+    let evictions = Evictions::new(state.door(), state.engine());
+    let evictions = match state.portal() {
+        Some(portal) => evictions.of(portal.pages()),
+        None => evictions,
     };
-    Ok(forgotten(purged))
+    Ok(forgotten(evictions.purge(&purge, cycle, &caller).await?))
 }
 
 fn forgotten(purged: Purged) -> Done<WebPurgeView> {

@@ -9,7 +9,7 @@ use axum::{
     extract::{Request, State},
 };
 use serde::{Deserialize, Serialize};
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, SemaphorePermit};
 use utoipa::ToSchema;
 use utoipa_axum::{router::OpenApiRouter, routes};
 use weir_events::web::content::{ContentFilter, FilterReport};
@@ -21,7 +21,7 @@ use weir_processors::{
 
 use super::rules_of;
 use crate::{
-    ask::{collect_within, parse},
+    ask::{collect_within, drain, parse},
     auth::{By, needs::WebRead},
     problem::{
         Problem,
@@ -34,6 +34,10 @@ use crate::{
 const MAX_CONTENT_BYTES: usize = 2 << 20;
 /// The largest body: such a page, and what its quotes and line ends cost as JSON.
 const MAX_BODY_BYTES: usize = 2 * MAX_CONTENT_BYTES;
+
+/// Pages that are on their way here at once: each lies in memory as far as it has come, before it has a
+/// place.
+static BODIES: Semaphore = Semaphore::const_new(32);
 
 /// Pages that are previewed at once: apart from those that agents wait for.
 static PLACES: Semaphore = Semaphore::const_new(2);
@@ -162,8 +166,17 @@ async fn preview(
     request: Request,
 ) -> Result<Json<PagePreview>, Problem> {
     let (parts, body) = request.into_parts();
-    // Who is slow to send it keeps no place from others.
+    // Who is slow to send it keeps nobody from a place in which pages are previewed; but where there are as
+    // many as may be on their way, the next one is sent away until they are here or their time is over.
+    let coming = match one_of(&BODIES, "other pages are on their way to a preview at this moment") {
+        Ok(coming) => coming,
+        Err(busy) => {
+            drain(body).await;
+            return Err(busy);
+        }
+    };
     let body = collect_within(&parts.headers, body, MAX_BODY_BYTES).await?;
+    drop(coming);
     let work = move || {
         let asked: PagePreviewRequest = parse(&parts.headers, &body)?;
         drop(body);
@@ -173,15 +186,21 @@ async fn preview(
     in_a_place(&PLACES, work).await.map(Json)
 }
 
+/// A place, if there is one now: nobody waits for it.
+fn one_of(
+    places: &'static Semaphore,
+    otherwise: &'static str,
+) -> Result<SemaphorePermit<'static>, Problem> {
+    places.try_acquire().map_err(|_| Problem::new(&BUSY, otherwise).retry_after(1))
+}
+
 /// Does work on a thread of its own, unless all places are taken. Whoever goes away meanwhile, it has its
 /// place until it is done.
 async fn in_a_place<T: Send + 'static>(
     places: &'static Semaphore,
     work: impl FnOnce() -> Result<T, Problem> + Send + 'static,
 ) -> Result<T, Problem> {
-    let place = places.try_acquire().map_err(|_| {
-        Problem::new(&BUSY, "other pages are being previewed at this moment").retry_after(1)
-    })?;
+    let place = one_of(places, "other pages are being previewed at this moment")?;
     let work = move || {
         let _place = place;
         work()

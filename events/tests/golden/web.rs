@@ -1,11 +1,13 @@
 //! One event of every kind of `web`.
 
 use weir_events::{
+    position::Position,
     timestamp::Timestamp,
     web::{
-        self, Asked, ContentFiltered, PortalReportPublished, QuotaExhausted, WebCacheEvicted,
-        WebCacheExpired, WebCacheHit, WebCacheStored, WebEvictionCause, WebRedirect,
-        WebRequestBlocked, WebRequestCompleted, WebRequestFailed, WebRequestSubmitted,
+        self, Asked, ContentFiltered, Invalidated, PortalReportPublished, QuotaExhausted,
+        WebCacheEvicted, WebCacheExpired, WebCacheHit, WebCacheInvalidated, WebCacheStored,
+        WebEvictionCause, WebRedirect, WebRequestBlocked, WebRequestCompleted, WebRequestFailed,
+        WebRequestSubmitted,
         approval::{ApprovalWord, WebApprovalAnswered, WebApprovalCounted, WebApprovalRequested},
         content::{ContentFilter, FilterReport},
         request::{AgentId, ApiInteractionKind, Cost, Hash256, HttpMethod, PortalReport, TopUser},
@@ -125,6 +127,8 @@ pub(super) fn events() -> Vec<web::Event> {
             cycle: 3,
             ttl: 4,
             redirected: Vec::new(),
+            also: Vec::new(),
+            asked_at: None,
         }
         .into(),
         WebCacheEvicted {
@@ -136,6 +140,12 @@ pub(super) fn events() -> Vec<web::Event> {
         }
         .into(),
         WebCacheExpired { cycle: 7, n_pages: 12 }.into(),
+        WebCacheInvalidated {
+            pages: Invalidated::Keys(vec![hash(2), hash(3)]),
+            cause: WebEvictionCause::Changed,
+            cycle: 7,
+        }
+        .into(),
         DomainRuleUpdated { pattern: rule.pattern.clone(), rule: Some(rule) }.into(),
         WebWaiverRequested { waiver: web_waiver(), requested_by: "ann".to_owned() }.into(),
         WebWaiverGranted {
@@ -227,6 +237,15 @@ pub(super) fn added() -> Vec<web::Event> {
             }
             web::Event::WebCacheEvicted(it) => {
                 WebCacheEvicted { cause: WebEvictionCause::Changed, ..it }.into()
+            }
+            web::Event::WebCacheStored(it) => {
+                let also = vec![Hash256::new([8; 32]), Hash256::new([9; 32])];
+                WebCacheStored { also, asked_at: Some(Position(12)), ..it }.into()
+            }
+            web::Event::WebCacheInvalidated(it) => {
+                let (pages, cause) =
+                    (Invalidated::Host("docs.rs".to_owned()), WebEvictionCause::Purged);
+                WebCacheInvalidated { pages, cause, ..it }.into()
             }
             _ => return None,
         })

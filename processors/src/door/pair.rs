@@ -24,8 +24,8 @@ pub struct Pair<'a, A: Machine, B: Machine> {
     pub first: (&'a StreamName, &'a A::Command),
     /// The second one's, where anything is asked of it.
     pub second: Option<(&'a StreamName, &'a B::Command)>,
-    /// Facts of an append-only stream that stand beside them.
-    pub facts: Option<(&'a StreamName, &'a [A::Event])>,
+    /// Facts of append-only streams that stand after them, in this order.
+    pub facts: &'a [(StreamName, Vec<A::Event>)],
     /// The key under which the answer is remembered: of the first one's yes, and of its no.
     pub once: Option<Once<'a, A>>,
 }
@@ -126,7 +126,7 @@ impl Door {
             let (key, request_hash) = (once.key, once.request_hash);
             (once.answer)(&said).map(|answer| Remember { key, request_hash, answer })
         });
-        let mut writes = Vec::with_capacity(3);
+        let mut writes = Vec::with_capacity(2 + pair.facts.len());
         let mut write = |stream: &StreamName, expected, events: Vec<_>| {
             if !events.is_empty() {
                 writes.push(StreamWrite { stream: stream.clone(), expected, events });
@@ -138,8 +138,10 @@ impl Door {
         if let Some((stream, (_, version), said)) = &second {
             write(stream, exact(*version), self.wrap(&said.events, caller, command_id)?);
         }
-        if let (Some((stream, facts)), None) = (&pair.facts, &said.refusal) {
-            write(stream, Expected::Any, self.wrap(facts, caller, command_id)?);
+        if said.refusal.is_none() {
+            for (stream, facts) in pair.facts {
+                write(stream, Expected::Any, self.wrap(facts, caller, command_id)?);
+            }
         }
         if writes.is_empty() {
             let head = self.log().head();

@@ -105,7 +105,7 @@ impl Approvals {
             let pair = Pair::<Asking, Approval> {
                 first: (&counted, &count),
                 second: Some((&stream, &ask)),
-                facts: None,
+                facts: &[],
                 once: None,
             };
             match self.door.execute_pair(&pair, caller).await? {

@@ -7,7 +7,10 @@ use std::{collections::BTreeMap, time::Duration};
 use weir_events::{
     position::Position,
     stream::{StreamName, StreamNameFault},
-    web::{CACHE, Event, WebCacheEvicted, WebCacheExpired, WebEvictionCause, cache_stream},
+    web::{
+        CACHE, Event, Invalidated, WebCacheEvicted, WebCacheExpired, WebCacheInvalidated,
+        WebEvictionCause, cache_stream,
+    },
 };
 use weir_projections::{
     engine::{Engine, wait::WaitFault},
@@ -52,7 +55,7 @@ pub enum EvictionFault {
 pub struct Purged {
     /// How many renderings.
     pub n_pages: u64,
-    /// The last event about it; the log's head where there was nothing to forget.
+    /// The last event about it.
     pub position: Position,
 }
 
@@ -73,7 +76,8 @@ impl<'a> Evictions<'a> {
     }
 
     /// The same, and who remembers them in this process hears of it at once.
-    pub(super) const fn of(self, pages: &'a Pages) -> Self {
+    #[must_use]
+    pub const fn of(self, pages: &'a Pages) -> Self {
         Self { pages: Some(pages), ..self }
     }
 
@@ -104,25 +108,42 @@ impl<'a> Evictions<'a> {
         Ok(n_pages)
     }
 
-    /// Forgets what an operator means, of all that was stored before: the read model has to have come so
-    /// far.
+    /// Puts on record that pages may say something else by now, for all who are fetching them.
+    pub async fn invalidate(
+        &self,
+        pages: Invalidated,
+        cause: WebEvictionCause,
+        cycle: u64,
+        caller: &Caller,
+    ) -> Result<Position, EvictionFault> {
+        let said = WebCacheInvalidated { pages: pages.clone(), cause, cycle };
+        let facts = [(StreamName::new(CACHE)?, vec![Event::from(said)])];
+        let last = self.door.record_each(&facts, caller).await?.last;
+        if let Some(known) = self.pages {
+            known.are_invalid(&pages, last);
+        }
+        Ok(last)
+    }
+
+    /// Forgets what an operator means, and what anybody had asked for before is not kept any more: it is on
+    /// record that he does, also where there is nothing. Of what was stored before that all goes: the read
+    /// model has to have come so far.
     pub async fn purge(
         &self,
         purge: &Purge,
         cycle: u64,
         caller: &Caller,
     ) -> Result<Purged, EvictionFault> {
-        let log = self.door.log();
-        let head = log.ask_head().await.map_err(QueryFault::from)?;
-        let mut purged = Purged { n_pages: 0, position: head.position };
-        self.engine.wait_for("cache", purged.position, PATIENCE).await?;
+        let cause = WebEvictionCause::Purged;
+        let position = self.invalidate(purge.into(), cause, cycle, caller).await?;
+        let mut purged = Purged { n_pages: 0, position };
+        self.engine.wait_for("cache", position, PATIENCE).await?;
         for _ in 0..MAX_LOOKS {
-            let gone = cache::purgeable(log.database(), purge, LOOKED_UP).await?;
+            let gone = cache::purgeable(self.door.log().database(), purge, LOOKED_UP).await?;
             if gone.is_empty() {
                 break;
             }
             purged.n_pages += gone.len() as u64;
-            let cause = WebEvictionCause::Purged;
             purged.position = self.forget(&gone, cause, cycle, caller).await?;
         }
         Ok(purged)

@@ -42,7 +42,7 @@ use weir_projections::{
 
 use self::{forgotten::Forgotten, memory::Memory};
 pub use self::{
-    forgotten::Mark,
+    forgotten::{Moment, Names, address, changed},
     freshness::Came,
     key::{FILTER_VERSION, key, variant},
     plan::{Answered, CycleTime, is_reusable, is_shareable, plan},
@@ -99,6 +99,12 @@ pub struct Cached {
     pub redirected: Vec<String>,
     /// The cycle from which on it is not shown any more.
     pub expires_at: u64,
+    /// The event that stored it.
+    pub position: Position,
+    /// Where the log stood when it was asked for.
+    pub asked_at: Position,
+    /// What it is forgotten by.
+    pub names: Names,
     /// The content.
     pub body: Bytes,
 }
@@ -124,6 +130,8 @@ struct Inner {
     settings: PagesSettings,
     memory: Mutex<Memory>,
     forgotten: Forgotten,
+    /// Up to where all that is stored and forgotten is heard of.
+    heard: watch::Sender<Position>,
     /// What is not known yet, of what was stored and forgotten.
     gap: watch::Sender<Option<Gap>>,
 }
@@ -152,6 +160,7 @@ impl Pages {
             settings,
             memory: Mutex::new(Memory::new(settings.max_memory_bytes)),
             forgotten: Forgotten::new(),
+            heard: watch::Sender::new(Position::START),
             gap: watch::Sender::new(None),
         };
         let pages = Self { inner: Arc::new(inner) };
@@ -173,7 +182,8 @@ impl Pages {
         agent: &AgentId,
         cycle: u64,
     ) -> Result<Option<Arc<Cached>>, PortalError> {
-        let seen = self.memory().lookup(key, variant, agent, cycle);
+        let forgotten = &self.inner.forgotten;
+        let seen = self.memory().lookup((key, variant), agent, cycle, forgotten);
         let row = match seen {
             memory::Seen::Whole(cached) => return Ok(Some(cached)),
             memory::Seen::Gone => return Ok(None),
@@ -216,7 +226,7 @@ impl Pages {
                 None => memory.learn(&identity, Position::START, None),
             }
         }
-        Ok(memory.current(key, variant, agent, cycle))
+        Ok(memory.current((key, variant), agent, cycle, &self.inner.forgotten))
     }
 
     /// Whether the read model and the tail know all between them: at first one waits a little for the
@@ -277,7 +287,7 @@ impl Pages {
     /// the tail has said something of it since.
     pub fn remember(&self, stored: &WebCacheStored, position: Position, content: Bytes) {
         let mut memory = self.memory();
-        let page = Some(Arc::new(of_event(stored)));
+        let page = Some(Arc::new(of_event(stored, position)));
         memory.learn(&Identity::from(stored), position, page);
         memory.keep(stored.content, content);
     }
@@ -314,11 +324,14 @@ fn bare(row: &CacheRow) -> Cached {
         filtered: row.filtered.clone(),
         redirected: row.redirected.clone(),
         expires_at: row.expires_at,
+        position: row.position,
+        asked_at: row.asked_at,
+        names: Names::cached((&row.url, &row.identity.key), &row.redirected, &row.also),
         body: Bytes::new(),
     }
 }
 
-fn of_event(stored: &WebCacheStored) -> Cached {
+fn of_event(stored: &WebCacheStored, position: Position) -> Cached {
     Cached {
         key: stored.key,
         variant: stored.variant,
@@ -331,6 +344,9 @@ fn of_event(stored: &WebCacheStored) -> Cached {
         filtered: stored.filtered.clone(),
         redirected: stored.redirected.clone(),
         expires_at: stored.expires_at(),
+        position,
+        asked_at: stored.asked_at.unwrap_or(position),
+        names: Names::cached((&stored.url, &stored.key), &stored.redirected, &stored.also),
         body: Bytes::new(),
     }
 }

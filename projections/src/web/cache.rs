@@ -19,7 +19,7 @@ use weir_events::{
 
 use self::changes::Changes;
 pub use self::rows::{
-    CacheRow, Filter, Purge, Totals, beyond, find, list, n_expired, of_keys, purgeable, totals,
+    CacheRow, Filter, Purge, Totals, beyond, find, list, n_expired, purgeable, totals,
 };
 use super::VIEWS;
 use crate::{
@@ -67,7 +67,7 @@ impl Projection for Cache {
     }
 
     fn version(&self) -> i32 {
-        4
+        5
     }
 
     fn subsystem(&self) -> Subsystem {
@@ -79,7 +79,7 @@ impl Projection for Cache {
     }
 
     fn kinds(&self) -> Kinds {
-        Kinds::These(&[Kind(0x6020), Kind(0x6021), Kind(0x6022), Kind(0x6023)])
+        Kinds::These(&[Kind(0x6020), Kind(0x6021), Kind(0x6022), Kind(0x6023), Kind(0x6024)])
     }
 
     fn ddl(&self) -> &'static str {

@@ -50,7 +50,7 @@ impl Projection for Reports {
     }
 
     fn version(&self) -> i32 {
-        5
+        6
     }
 
     fn subsystem(&self) -> Subsystem {
@@ -71,6 +71,7 @@ impl Projection for Reports {
             Kind(0x6021),
             Kind(0x6022),
             Kind(0x6023),
+            Kind(0x6024),
             Kind(0x6040),
             PUBLISHED,
         ])

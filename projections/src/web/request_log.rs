@@ -17,7 +17,7 @@ use weir_events::{
 };
 
 pub use self::rows::{
-    ErrorRow, Filter, RequestRow, RequestState, Unsettled, find, list, unsettled,
+    ErrorRow, Filter, LeftOver, RequestRow, RequestState, Unsettled, find, list, unsettled,
 };
 use super::{VIEWS, host_of, number, packed};
 use crate::{

@@ -165,5 +165,7 @@ fn page(nth: usize, cycle: u64) -> WebCacheStored {
         cycle,
         ttl: 1,
         redirected: Vec::new(),
+        also: Vec::new(),
+        asked_at: None,
     }
 }

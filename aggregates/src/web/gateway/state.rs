@@ -111,6 +111,7 @@ impl State {
             | Event::WebCacheStored(_)
             | Event::WebCacheEvicted(_)
             | Event::WebCacheExpired(_)
+            | Event::WebCacheInvalidated(_)
             | Event::DomainRuleUpdated(_)
             | Event::PortalReportPublished(_)
             | Event::WebApprovalRequested(_)

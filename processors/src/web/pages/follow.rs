@@ -4,11 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use tokio::time::Instant;
 use tracing::warn;
-use weir_events::{
-    envelope::Recorded,
-    position::Cursor,
-    web::{Event, WebEvictionCause},
-};
+use weir_events::{envelope::Recorded, position::Cursor, web::Event};
 use weir_log::{
     lifecycle::Lifecycle,
     tail::{Tail, TailFault},
@@ -55,13 +51,21 @@ fn follow(pages: &Pages) -> Tail {
     let log = pages.inner.door.log();
     let began = log.head();
     pages.inner.gap.send_replace(Some(Gap { began, since: Instant::now() }));
+    pages.inner.heard.send_replace(began);
     log.tail(Cursor { incarnation: Some(log.incarnation()), position: began })
 }
 
 async fn run(pages: &Pages, mut tail: Tail) {
     loop {
         match tail.next(BATCH).await {
-            Ok(batch) => batch.iter().for_each(|event| hear(pages, event)),
+            Ok(batch) => {
+                for event in &batch {
+                    hear(pages, event);
+                }
+                if let Some(last) = batch.last() {
+                    pages.inner.heard.send_replace(last.position);
+                }
+            }
             Err(TailFault::Stopped) => return,
             Err(TailFault::Read(fault)) => {
                 // It goes on where it was: nothing is missed.
@@ -70,6 +74,8 @@ async fn run(pages: &Pages, mut tail: Tail) {
             }
             Err(fault @ TailFault::Resync { .. }) => {
                 warn!(error = %fault, "cached pages are forgotten and asked for anew");
+                // Before anybody is told that all is heard of.
+                pages.inner.forgotten.begin_anew();
                 tail = follow(pages);
                 pages.memory().clear(pages.inner.settings.max_memory_bytes);
             }
@@ -80,18 +86,14 @@ async fn run(pages: &Pages, mut tail: Tail) {
 fn hear(pages: &Pages, event: &Recorded) {
     match event.decode::<Event>() {
         Some(Ok(Event::WebCacheStored(stored))) => {
-            let page = Arc::new(of_event(&stored));
+            let page = Arc::new(of_event(&stored, event.position));
             pages.memory().learn(&Identity::from(&stored), event.position, Some(page));
         }
         Some(Ok(Event::WebCacheEvicted(evicted))) => {
-            let (identity, mut memory) = (Identity::from(&evicted), pages.memory());
-            let changed =
-                matches!(evicted.cause, WebEvictionCause::Purged | WebEvictionCause::Changed);
-            // What this process had forgotten itself it has noted.
-            if changed && memory.is_news(&identity, event.position) {
-                pages.inner.forgotten.note(evicted.key.as_bytes());
-            }
-            memory.learn(&identity, event.position, None);
+            pages.memory().learn(&Identity::from(&evicted), event.position, None);
+        }
+        Some(Ok(Event::WebCacheInvalidated(said))) => {
+            pages.inner.forgotten.hear(&said.pages, event.position);
         }
         Some(Err(fault)) => {
             warn!(position = %event.position, error = %fault, "an event about pages is unreadable");

@@ -1,7 +1,7 @@
 //! What one process remembers of pages: what was last heard of a rendering, and contents that were
 //! used lately. Bounded; what is not in it is asked for.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::sync::Arc;
 
 use bytes::Bytes;
 use weir_events::{
@@ -10,7 +10,7 @@ use weir_events::{
 };
 use weir_projections::web::cache::Identity;
 
-use super::Cached;
+use super::{Cached, forgotten::Forgotten};
 use crate::registry::lru::Lru;
 
 /// What remembering a rendering costs beside its texts, in bytes.
@@ -56,13 +56,14 @@ impl Memory {
         }
     }
 
-    /// What an agent may see in a cycle: everybody's first, for that is asked for most.
+    /// What an agent may see in a cycle: everybody's first, for that is asked for most. What was forgotten
+    /// since it was stored is not there any more, whoever has not heard of it yet.
     pub(super) fn lookup(
         &mut self,
-        key: &Hash256,
-        variant: &Hash256,
+        (key, variant): (&Hash256, &Hash256),
         agent: &AgentId,
         cycle: u64,
+        forgotten: &Forgotten,
     ) -> Seen {
         let mut all_known = true;
         for owner in [None, Some(*agent)] {
@@ -71,7 +72,10 @@ impl Memory {
                 all_known = false;
                 continue;
             };
-            let Some(page) = known.page.as_ref().filter(|page| cycle < page.expires_at) else {
+            let is_good = |page: &&Arc<Cached>| {
+                cycle < page.expires_at && forgotten.last(&page.names) <= page.asked_at
+            };
+            let Some(page) = known.page.as_ref().filter(is_good) else {
                 continue;
             };
             let page = Arc::clone(page);
@@ -83,7 +87,7 @@ impl Memory {
     fn with_body(&mut self, identity: &Identity, page: Arc<Cached>) -> Seen {
         if let Some(whole) = self.whole.get(identity).filter(|it| it.content == page.content) {
             // A rendering that was stored again may live longer, with the same content.
-            if whole.expires_at == page.expires_at {
+            if whole.position == page.position {
                 return Seen::Whole(Arc::clone(whole));
             }
         }
@@ -98,12 +102,12 @@ impl Memory {
     /// The rendering that an agent may see in a cycle, with or without its content.
     pub(super) fn current(
         &mut self,
-        key: &Hash256,
-        variant: &Hash256,
+        page: (&Hash256, &Hash256),
         agent: &AgentId,
         cycle: u64,
+        forgotten: &Forgotten,
     ) -> Option<Arc<Cached>> {
-        match self.lookup(key, variant, agent, cycle) {
+        match self.lookup(page, agent, cycle, forgotten) {
             Seen::Whole(page) | Seen::Bare(page) => Some(page),
             Seen::Gone | Seen::Unknown => None,
         }
@@ -125,24 +129,13 @@ impl Memory {
         let texts = page.as_ref().map_or(0, |page| {
             let warnings: usize = page.filtered.warnings.iter().map(String::len).sum();
             let redirected: usize = page.redirected.iter().map(String::len).sum();
-            page.url.len() + page.content_type.len() + warnings + redirected
+            page.url.len() + page.content_type.len() + warnings + redirected + page.names.size()
         });
         let weight = OVERHEAD + texts as u64;
         if page.is_none() {
             self.whole.remove(identity);
         }
         drop(self.known.put(*identity, Known { position, page }, weight));
-    }
-
-    /// Whether something that stands there says anything new of a rendering.
-    pub(super) fn is_news(&self, identity: &Identity, position: Position) -> bool {
-        self.known.peek(identity).is_none_or(|known| known.position < position)
-    }
-
-    /// The renderings of pages that are known to be there.
-    pub(super) fn of_keys(&self, keys: &BTreeSet<Hash256>) -> Vec<Identity> {
-        let known = self.known.iter().filter(|(_, known, _)| known.page.is_some());
-        known.map(|(identity, ..)| *identity).filter(|it| keys.contains(&it.key)).collect()
     }
 
     /// Keeps a rendering at hand with its content.
@@ -171,7 +164,7 @@ impl Memory {
 mod tests {
     use weir_events::web::{content::FilterReport, request::HttpMethod};
 
-    use super::*;
+    use super::{super::Names, *};
 
     const KEY: Hash256 = Hash256::new([1; 32]);
     const VARIANT: Hash256 = Hash256::new([2; 32]);
@@ -192,13 +185,17 @@ mod tests {
             filtered: FilterReport::default(),
             redirected: Vec::new(),
             expires_at,
+            position: Position::START,
+            asked_at: Position::START,
+            names: Names::default(),
             body,
         })
     }
 
     fn learn(memory: &mut Memory, position: i64, page: &Arc<Cached>) {
         let identity = Identity { key: KEY, variant: VARIANT, owner: page.owner };
-        memory.learn(&identity, Position(position), Some(Arc::clone(page)));
+        let stored = Cached { position: Position(position), ..(**page).clone() };
+        memory.learn(&identity, Position(position), Some(Arc::new(stored)));
         memory.keep(page.content, page.body.clone());
     }
 
@@ -206,8 +203,12 @@ mod tests {
         memory.learn(&Identity { key: KEY, variant: VARIANT, owner }, Position(position), None);
     }
 
+    fn look(memory: &mut Memory, variant: &Hash256, agent: &AgentId, cycle: u64) -> Seen {
+        memory.lookup((&KEY, variant), agent, cycle, &Forgotten::new())
+    }
+
     fn body(memory: &mut Memory, agent: &AgentId, cycle: u64) -> Option<Bytes> {
-        match memory.lookup(&KEY, &VARIANT, agent, cycle) {
+        match look(memory, &VARIANT, agent, cycle) {
             Seen::Whole(page) => Some(page.body.clone()),
             _ => None,
         }
@@ -218,13 +219,13 @@ mod tests {
         let mut memory = Memory::new(1 << 20);
         learn(&mut memory, 1, &page(Some(ANN), "ann's", 9));
         assert_eq!(body(&mut memory, &ANN, 1).unwrap(), "ann's");
-        assert!(matches!(memory.lookup(&KEY, &VARIANT, &BOB, 1), Seen::Unknown));
+        assert!(matches!(look(&mut memory, &VARIANT, &BOB, 1), Seen::Unknown));
         gone(&mut memory, 0, None);
         gone(&mut memory, 0, Some(BOB));
-        assert!(matches!(memory.lookup(&KEY, &VARIANT, &BOB, 1), Seen::Gone));
+        assert!(matches!(look(&mut memory, &VARIANT, &BOB, 1), Seen::Gone));
         learn(&mut memory, 2, &page(None, "everybody's", 9));
         assert_eq!(body(&mut memory, &BOB, 1).unwrap(), "everybody's");
-        assert!(matches!(memory.lookup(&KEY, &KEY, &ANN, 1), Seen::Unknown), "another rendering");
+        assert!(matches!(look(&mut memory, &KEY, &ANN, 1), Seen::Unknown), "another rendering");
     }
 
     #[test]
@@ -233,11 +234,11 @@ mod tests {
         learn(&mut memory, 1, &page(None, "everybody's", 5));
         gone(&mut memory, 0, Some(ANN));
         assert!(body(&mut memory, &ANN, 4).is_some());
-        assert!(matches!(memory.lookup(&KEY, &VARIANT, &ANN, 5), Seen::Gone));
+        assert!(matches!(look(&mut memory, &VARIANT, &ANN, 5), Seen::Gone));
         // Stored again with the same content.
         learn(&mut memory, 2, &page(None, "everybody's", 7));
         assert!(body(&mut memory, &ANN, 6).is_some());
-        assert!(matches!(memory.lookup(&KEY, &VARIANT, &ANN, 7), Seen::Gone));
+        assert!(matches!(look(&mut memory, &VARIANT, &ANN, 7), Seen::Gone));
     }
 
     #[test]
@@ -246,12 +247,12 @@ mod tests {
         gone(&mut memory, 5, None);
         gone(&mut memory, 0, Some(ANN));
         learn(&mut memory, 4, &page(None, "old", 9));
-        assert!(matches!(memory.lookup(&KEY, &VARIANT, &ANN, 1), Seen::Gone));
+        assert!(matches!(look(&mut memory, &VARIANT, &ANN, 1), Seen::Gone));
         learn(&mut memory, 6, &page(None, "new", 9));
         gone(&mut memory, 5, None);
         assert_eq!(body(&mut memory, &ANN, 1).unwrap(), "new");
         gone(&mut memory, 7, None);
-        assert!(matches!(memory.lookup(&KEY, &VARIANT, &ANN, 1), Seen::Gone));
+        assert!(matches!(look(&mut memory, &VARIANT, &ANN, 1), Seen::Gone));
     }
 
     #[test]
@@ -291,10 +292,10 @@ mod tests {
         let mut memory = Memory::new(8_000);
         learn(&mut memory, 1, &page(None, "everybody's", 9));
         memory.keep(KEY, Bytes::from(vec![0; 6_890]));
-        assert!(matches!(memory.lookup(&KEY, &VARIANT, &ANN, 1), Seen::Bare(_)));
+        assert!(matches!(look(&mut memory, &VARIANT, &ANN, 1), Seen::Bare(_)));
         memory.fill(&page(None, "everybody's", 9));
         assert_eq!(body(&mut memory, &ANN, 1).unwrap(), "everybody's");
         memory.clear(8_000);
-        assert!(matches!(memory.lookup(&KEY, &VARIANT, &ANN, 1), Seen::Unknown));
+        assert!(matches!(look(&mut memory, &VARIANT, &ANN, 1), Seen::Unknown));
     }
 }

@@ -94,7 +94,7 @@ impl Portal {
         let pair = Pair::<Gateway, Account> {
             first: (&stream, &command),
             second: needs_spark.then_some((&account, &reserve)),
-            facts: None,
+            facts: &[],
             once: Some(once),
         };
         let door = &self.parts().door;
@@ -110,7 +110,7 @@ impl Portal {
                 let pair = Pair::<Gateway, Account> {
                     first: (&stream, &command),
                     second: None,
-                    facts: None,
+                    facts: &[],
                     once: Some(Once { answer: &Recorded::of_admission, ..pair_once(submission) }),
                 };
                 let said = door.execute_pair(&pair, &submission.caller).await.map_err(of_door)?;

@@ -66,12 +66,12 @@ impl<P> AtHand<P> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::web::pages::Mark;
+    use crate::web::pages::Moment;
 
     const BY: By = (AgentId::new([7; 32]), Hash256::new([8; 32]));
 
     fn wanted(n: u8) -> Wanted {
-        Wanted { key: Hash256::new([n; 32]), headers: Vec::new(), forgotten: Mark::default() }
+        Wanted { key: Hash256::new([n; 32]), headers: Vec::new(), forgotten: Moment::default() }
     }
 
     const LONG: Duration = Duration::from_mins(1);

@@ -20,7 +20,7 @@ use super::{
 use crate::{
     flights::GivenUp,
     outbound::web::{ask::Terms, places::Seat},
-    web::pages::{Cached, Mark},
+    web::pages::{Cached, Moment},
 };
 
 /// What a fetch is known by: whoever wants the same at the same time waits for it.
@@ -29,8 +29,8 @@ pub(super) struct Wanted {
     pub(super) key: Hash256,
     /// The headers that may have the outside answer otherwise.
     pub(super) headers: Vec<(String, String)>,
-    /// When it was forgotten last: who asks after that is not given what was asked for before.
-    pub(super) forgotten: Mark,
+    /// Where it was forgotten last: who asks after that is not given what was asked for before.
+    pub(super) forgotten: Moment,
 }
 
 /// What the outside gave, and for whom it was asked.
@@ -184,7 +184,7 @@ impl Portal {
             Ok(page) if fetched.by != (agent, request) => {
                 let (rules, pages) = (&self.parts().rules, &self.parts().pages);
                 rules.all_allowed(&page.redirected)
-                    && !pages.are_forgotten(&page.redirected, page.asked_at)
+                    && !pages.forgotten(&page.way).is_since(page.asked_at)
             }
             _ => true,
         };

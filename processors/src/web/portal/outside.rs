@@ -1,22 +1,18 @@
 //! What the outside gives, in the words of the gateway.
 
 use std::{
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, PoisonError, atomic::AtomicBool},
     time::Duration,
 };
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header::CONTENT_TYPE};
 use serde_json::json;
-use tokio::{
-    sync::oneshot,
-    time::{Instant, timeout},
-};
-use tracing::warn;
+use tokio::time::Instant;
 use weir_events::{
     timestamp::Timestamp,
     web::{
-        WebRedirect,
+        Invalidated, WebRedirect,
         request::{AgentId, ApiInteractionKind, CachePolicy, Hash256, HttpMethod, PortalError},
         rule::Action,
     },
@@ -35,13 +31,10 @@ use crate::{
     },
     web::{
         filter,
-        pages::{self, Answered, Came, CycleTime, Mark},
+        pages::{self, Answered, Came, CycleTime, Moment, Names},
         rules::{Rules, Verdict},
     },
 };
-
-/// How long an answer waits for what it has changed to be forgotten.
-const FORGETTING: Duration = Duration::from_secs(1);
 
 /// A page, decoded, with its code still in it.
 #[derive(Debug)]
@@ -52,8 +45,14 @@ pub(super) struct Page {
     pub(super) hosts: Vec<String>,
     /// The origins that redirects led to, in order.
     pub(super) redirected: Vec<String>,
+    /// The addresses that they led to, by the keys that GET has there, in order.
+    pub(super) hops: Vec<Hash256>,
+    /// What it is forgotten by on account of them.
+    pub(super) way: Names,
     /// What became of the redirects, in order.
     pub(super) redirects: Vec<WebRedirect>,
+    /// What may say something else because it was asked for.
+    pub(super) changed: Option<Changed>,
     headers: HeaderMap,
     /// What the redirects said, in order.
     on_the_way: Vec<(StatusCode, HeaderMap)>,
@@ -64,8 +63,8 @@ pub(super) struct Page {
     pub(super) broken: bool,
     /// When it came, by the clock.
     at: Timestamp,
-    /// The moment it was asked for, among those in which pages are forgotten.
-    pub(super) asked_at: Mark,
+    /// Where the log stood when it was asked for.
+    pub(super) asked_at: Moment,
     /// The same, for those who ask what came first.
     pub(super) came: Instant,
     /// How long it took.
@@ -85,6 +84,28 @@ pub(super) struct Trouble {
     pub(super) hosts: Vec<String>,
     /// What became of the redirects, in order.
     pub(super) redirects: Vec<WebRedirect>,
+    /// What may say something else because it was asked for.
+    pub(super) changed: Option<Changed>,
+}
+
+/// What may say something else because something was sent.
+#[derive(Debug)]
+pub(super) struct Changed {
+    pub(super) pages: Invalidated,
+    /// Whether it is on record.
+    pub(super) is_said: AtomicBool,
+}
+
+impl Changed {
+    fn of(urls: &[WebUrl]) -> Option<Self> {
+        pages::changed(urls).map(Self::from)
+    }
+}
+
+impl From<Invalidated> for Changed {
+    fn from(pages: Invalidated) -> Self {
+        Self { pages, is_said: AtomicBool::default() }
+    }
 }
 
 impl Trouble {
@@ -92,13 +113,14 @@ impl Trouble {
     /// write letters. What was refused before that costs nothing, nor does what never got past the queue
     /// here.
     fn of(fault: EgressFault) -> Self {
-        let EgressFault { why, contacted, asked, .. } = fault;
+        let EgressFault { why, contacted, asked, changed, .. } = fault;
         let hosts = contacted.into_iter().map(String::from).collect();
-        Self { error: Portal::error(why), left: asked, hosts, redirects: Vec::new() }
+        let (error, changed) = (Portal::error(why), Changed::of(&changed));
+        Self { error, left: asked, hosts, redirects: Vec::new(), changed }
     }
 
     pub(super) const fn nothing_left(error: PortalError) -> Self {
-        Self { error, left: false, hosts: Vec::new(), redirects: Vec::new() }
+        Self { error, left: false, hosts: Vec::new(), redirects: Vec::new(), changed: None }
     }
 }
 
@@ -213,8 +235,8 @@ impl Portal {
         let egress = &self.parts().egress;
         let judge = Judge::new(&self.parts().rules, submission.approved);
         let agent = *submission.asked.agent.as_bytes();
-        let asked_at = self.parts().pages.mark();
-        let (max_bytes, until) = (self.parts().settings.max_page_bytes, terms.until);
+        let asked_at = self.parts().pages.now();
+        let max_bytes = self.parts().settings.max_page_bytes;
         let request = &submission.request;
         let body = request.body.as_ref().map(|body| Bytes::copy_from_slice(body.as_slice()));
         if submission.interaction == ApiInteractionKind::WebsocketSnap {
@@ -244,13 +266,7 @@ impl Portal {
             max_decoded_bytes: max_bytes,
             terms,
         };
-        let read = egress.fetch(ask, &judge).await;
-        let changed = match &read {
-            Ok(read) => &*read.changed,
-            Err(fault) => &*fault.changed,
-        };
-        self.changed(submission, changed, until).await;
-        match read {
+        match egress.fetch(ask, &judge).await {
             Ok(read) => {
                 let page = page(read, (self.parts().door.now(), asked_at));
                 let page = self.whole_or_not(page).await;
@@ -258,30 +274,6 @@ impl Portal {
             }
             Err(fault) => Err(Self::trouble(fault, judge)),
         }
-    }
-
-    /// Has forgotten what may say something else because of what was sent, before the request has an
-    /// end: who was answered asks anew. What takes long goes on by itself, for the answer is here, and has
-    /// its time, too.
-    async fn changed(&self, submission: &Submission, urls: &[WebUrl], until: Option<Instant>) {
-        if urls.is_empty() {
-            return;
-        }
-        let parts = self.parts();
-        let keys = parts.pages.note_changed(urls);
-        let (pages, url) = (parts.pages.clone(), submission.url.shown());
-        let (cycle, caller) = (submission.asked.cycle, submission.caller.clone());
-        // Its end is told by its being dropped.
-        let (done, is_done) = oneshot::channel::<()>();
-        parts.lifecycle.run("changed pages", async move {
-            if let Err(fault) = pages.forget_changed(keys, cycle, &caller).await {
-                warn!(url, error = %chain(&fault), "pages may be shown that a POST has changed");
-            }
-            drop(done);
-        });
-        let left =
-            until.map_or(FORGETTING, |until| until.saturating_duration_since(Instant::now()) / 2);
-        drop(timeout(left.min(FORGETTING), is_done).await);
     }
 
     /// Says of a page, too, whether decoding makes it longer than what is read of one: then it is cut, and
@@ -383,11 +375,21 @@ fn headers(submission: &Submission) -> Result<HeaderMap, PortalError> {
         .collect()
 }
 
-fn page(page: ask::Page, (at, asked_at): (Timestamp, Mark)) -> Page {
+fn page(page: ask::Page, (at, asked_at): (Timestamp, Moment)) -> Page {
+    let led_to = page.hops.get(1..).unwrap_or_default();
+    let led_to: Vec<_> = led_to.iter().filter_map(|hop| WebUrl::parse(hop).ok()).collect();
+    let (redirected, hops) =
+        (origins(&led_to), led_to.iter().map(pages::address).collect::<Vec<_>>());
+    // It is told what came of what it has changed itself.
+    let changes = |hop: &&Hash256| page.changed.iter().any(|url| pages::address(url) == **hop);
+    let unchanged: Vec<_> = hops.iter().filter(|hop| !changes(hop)).copied().collect();
     Page {
         status: page.status.as_u16(),
         content_type: page.content_type().map(str::to_owned),
-        redirected: origins(page.hops.get(1..).unwrap_or_default()),
+        way: Names::on_the_way(&redirected, &unchanged),
+        redirected,
+        hops,
+        changed: Changed::of(&page.changed),
         hosts: page.contacted.into_iter().map(String::from).collect(),
         redirects: Vec::new(),
         headers: page.headers,
@@ -406,16 +408,14 @@ fn page(page: ask::Page, (at, asked_at): (Timestamp, Mark)) -> Page {
 }
 
 /// The origins of addresses, in order, one that follows itself once.
-fn origins(hops: &[String]) -> Vec<String> {
-    // What was asked is an address: none is left out.
-    let mut origins: Vec<String> =
-        hops.iter().filter_map(|hop| Some(WebUrl::parse(hop).ok()?.origin())).collect();
+fn origins(hops: &[WebUrl]) -> Vec<String> {
+    let mut origins: Vec<String> = hops.iter().map(WebUrl::origin).collect();
     origins.dedup();
     origins
 }
 
 /// What was heard at a websocket, as a document.
-fn snapped(snapshot: Snapshot, (at, asked_at): (Timestamp, Mark)) -> Page {
+fn snapped(snapshot: Snapshot, (at, asked_at): (Timestamp, Moment)) -> Page {
     let frames: Vec<_> = snapshot
         .frames
         .into_iter()
@@ -439,7 +439,10 @@ fn snapped(snapshot: Snapshot, (at, asked_at): (Timestamp, Mark)) -> Page {
         body: Bytes::from(body),
         hosts: vec![snapshot.host.into()],
         redirected: Vec::new(),
+        hops: Vec::new(),
+        way: Names::default(),
         redirects: Vec::new(),
+        changed: None,
         headers: HeaderMap::from_iter([(CONTENT_TYPE, json)]),
         on_the_way: Vec::new(),
         sets_cookie: false,

@@ -24,7 +24,7 @@ use crate::{
     web::{
         approvals::{self, AskFault},
         graphql,
-        pages::{self, Cached},
+        pages::{self, Cached, Names},
     },
 };
 
@@ -78,7 +78,7 @@ impl Portal {
         }
         // Who is let through alone goes alone.
         let headers = || request.headers.as_map().clone().into_iter().collect();
-        let forgotten = parts.pages.forgotten(&url, &key);
+        let forgotten = parts.pages.forgotten(&Names::asked(&url, &key, request.method));
         let wanted = (interaction == ApiInteractionKind::RestGet && approval.is_none())
             .then(|| Wanted { key, headers: headers(), forgotten });
         let cacheable = interaction == ApiInteractionKind::RestGet

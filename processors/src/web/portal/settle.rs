@@ -3,7 +3,7 @@
 //! Also of what nobody will settle any more: a process was killed between the admission of a request
 //! and its end. Whether it had left is not known, so it counts as failed (ruling A17).
 
-use std::time::Duration;
+use std::{sync::atomic::Ordering, time::Duration};
 
 use tracing::{info, warn};
 use weir_aggregates::{
@@ -13,20 +13,29 @@ use weir_aggregates::{
 use weir_events::{
     mint::stream as account_stream,
     position::Position,
+    stream::{StreamName, StreamNameFault},
     timestamp::Timestamp,
-    web::{Event, WebCacheStored, agent_stream, cache_stream, request::PortalError, transfer},
+    web::{
+        CACHE, Event, WebCacheInvalidated, WebCacheStored, WebEvictionCause, agent_stream,
+        cache_stream,
+        request::{HttpMethod, PortalError},
+        transfer,
+    },
 };
-use weir_projections::web::request_log::{self, Unsettled};
+use weir_projections::web::request_log::{self, LeftOver, Unsettled};
 
 use super::{
     Portal,
     gateway::{internal, of_door},
+    outside::Changed,
     record::{Recorded, settlement_key},
 };
 use crate::{
     caller::Caller,
     chain::chain,
     door::{Once, Pair, Paired},
+    outbound::web::address::WebUrl,
+    web::pages,
 };
 
 /// How much longer than a request may take it is left alone: its instance may be alive and slow.
@@ -47,10 +56,33 @@ pub(super) struct Settlement<'a> {
     /// What it costs, and the tax on that.
     pub(super) spark: u64,
     pub(super) tax: Tax,
-    /// What is cached of it.
-    pub(super) stored: Option<&'a WebCacheStored>,
+    /// What is said beside it.
+    pub(super) beside: Beside<'a>,
     /// In whose name.
     pub(super) caller: &'a Caller,
+}
+
+/// What is said of the cache where a request ends, in the same append.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Beside<'a> {
+    /// What may say something else because of it: what is cached of it comes after that.
+    pub(super) changed: Option<&'a Changed>,
+    /// What is cached of it.
+    pub(super) stored: Option<&'a WebCacheStored>,
+}
+
+impl Beside<'_> {
+    fn facts(&self, cycle: u64) -> Result<Vec<(StreamName, Vec<Event>)>, StreamNameFault> {
+        let changed = self.changed.map(|changed| {
+            let (pages, cause) = (changed.pages.clone(), WebEvictionCause::Changed);
+            let said = WebCacheInvalidated { pages, cause, cycle };
+            StreamName::new(CACHE).map(|stream| (stream, vec![said.into()]))
+        });
+        let stored = self.stored.map(|stored| {
+            cache_stream(&stored.key).map(|stream| (stream, vec![stored.clone().into()]))
+        });
+        changed.into_iter().chain(stored).collect()
+    }
 }
 
 /// Begins to settle what is left over, for as long as the process runs. Several processes may do so:
@@ -86,7 +118,7 @@ impl Portal {
         let found = found.map_err(|fault| PortalError::Database(chain(&fault)))?;
         let mut n_settled = 0;
         for left in found {
-            let Unsettled { agent, request, .. } = left;
+            let Unsettled { agent, request, .. } = left.of;
             if self.inner.requests.is_under_way(&(agent, request)) {
                 continue;
             }
@@ -106,10 +138,14 @@ impl Portal {
     }
 
     /// Settles one as failed, as if it had left; answers whether nobody else has settled it meanwhile.
-    async fn give_up(&self, left: Unsettled) -> Result<bool, PortalError> {
+    async fn give_up(&self, left: LeftOver) -> Result<bool, PortalError> {
+        let LeftOver { of, method, url } = left;
+        // What was sent may have come to where it was sent.
+        let url = WebUrl::parse(&url).ok().filter(|_| method == HttpMethod::Post);
+        let changed = pages::changed(&url).map(Changed::from);
         let words = "the gateway stopped before it was answered";
         let failure = Failure {
-            request: left.request,
+            request: of.request,
             error: PortalError::FetchFailed(words.to_owned()),
             left: true,
             hosts: Vec::new(),
@@ -118,12 +154,12 @@ impl Portal {
         let (spark, caller) = (failure.cost().spark, Caller::processor("web"));
         let fail = async |tax: Tax| {
             let settlement = Settlement {
-                of: left,
+                of,
                 request_hash: [0; 32],
                 command: &Command::Fail(Box::new(failure.clone()), tax),
                 spark,
                 tax,
-                stored: None,
+                beside: Beside { changed: changed.as_ref(), stored: None },
                 caller: &caller,
             };
             self.settle(settlement).await
@@ -136,17 +172,17 @@ impl Portal {
         Ok(settled(said)?.is_some())
     }
 
-    /// Puts the end of a request on record, with its charge and what is cached of it, in one append.
+    /// Puts the end of a request on record, with its charge and what is to be said of the cache, in one
+    /// append.
     pub(super) async fn settle(
         &self,
         settlement: Settlement<'_>,
     ) -> Result<Paired<Gateway, Account>, PortalError> {
-        let Settlement { of, request_hash, command, spark, tax, stored, caller } = settlement;
+        let Settlement { of, request_hash, command, spark, tax, beside, caller } = settlement;
         let Unsettled { agent, request, cycle } = of;
         let stream = agent_stream(&agent, cycle).map_err(internal)?;
         let account = account_stream(&agent.to_string()).map_err(internal)?;
-        let stored = stored.map(|it| cache_stream(&it.key).map(|at| (at, [it.clone().into()])));
-        let stored = stored.transpose().map_err(internal)?;
+        let facts = beside.facts(cycle).map_err(internal)?;
         let pay = mint::Command::Settle {
             account: agent.to_string(),
             transfer: transfer(&request).to_string(),
@@ -156,14 +192,19 @@ impl Portal {
         let pair = Pair::<Gateway, Account> {
             first: (&stream, command),
             second: Some((&account, &pay)),
-            facts: stored.as_ref().map(|(at, facts)| (at, facts.as_slice())),
+            facts: &facts,
             once: Some(Once {
                 key: settlement_key(&agent, &request),
                 request_hash,
                 answer: &Recorded::of_settlement,
             }),
         };
-        self.parts().door.execute_pair(&pair, caller).await.map_err(of_door)
+        let said = self.parts().door.execute_pair(&pair, caller).await.map_err(of_door)?;
+        if let (Some(changed), Paired::Done(_, position)) = (beside.changed, &said) {
+            changed.is_said.store(true, Ordering::Relaxed);
+            self.parts().pages.are_invalid(&changed.pages, *position);
+        }
+        Ok(said)
     }
 }
 

@@ -1,15 +1,20 @@
 //! What is done for a request that was admitted: fetched, filtered, kept, settled.
 
-use std::sync::Arc;
+use std::{
+    collections::BTreeSet,
+    sync::{Arc, atomic::Ordering},
+    time::Duration,
+};
 
 use bytes::Bytes;
 use tokio::time::Instant;
+use tracing::warn;
 use weir_aggregates::web::gateway::{Answer, BackOff, Command, Failure, Given};
 use weir_events::{
     position::Position,
     web::{
         Asked, Event, WebCacheStored, WebRedirect, WebRequestCompleted, WebRequestSubmitted,
-        request::PortalError,
+        request::{Hash256, PortalError},
     },
 };
 use weir_projections::web::request_log::Unsettled;
@@ -17,16 +22,20 @@ use weir_projections::web::request_log::Unsettled;
 use super::{
     Portal,
     admit::{Submission, given},
-    fetch::Brought,
+    fetch::{Brought, Fetched},
     gateway::of_door,
-    outside::{Page, Trouble},
+    outside::{Changed, Page, Trouble},
     rendering::{Made, Rendering},
-    settle::{Settlement, settled},
+    settle::{Beside, Settlement, settled},
 };
 use crate::{
-    outbound::web::places::Seat,
-    web::pages::{Cached, CycleTime},
+    chain::chain,
+    outbound::web::{address::WebUrl, places::Seat},
+    web::pages::{self, Cached, CycleTime, Moment, Names},
 };
+
+/// The pause before it is said once more what has changed.
+const AGAIN: Duration = Duration::from_millis(500);
 
 /// What a request has come to.
 pub(super) type Ended = Result<(Arc<WebRequestCompleted>, Bytes), PortalError>;
@@ -64,6 +73,34 @@ impl Portal {
             None => self.fetched(&submission, seat, until).await,
         };
         let Asked { agent, request, .. } = submission.asked;
+        let outcome = fetched.outcome.clone();
+        let changed = match &outcome {
+            Ok(page) => page.changed.as_ref(),
+            Err(trouble) => trouble.changed.as_ref(),
+        };
+        let changed = changed.filter(|_| fetched.by == (agent, request));
+        if let Some(changed) = changed {
+            self.parts().pages.change(&changed.pages);
+        }
+        let ended = self.ended(&submission, &submitted, (fetched, changed), until).await;
+        match changed {
+            Some(changed) if !changed.is_said.load(Ordering::Relaxed) => {
+                self.say(&submission, changed);
+            }
+            _ => {}
+        }
+        ended
+    }
+
+    /// What came of it, on record.
+    async fn ended(
+        &self,
+        submission: &Submission,
+        submitted: &WebRequestSubmitted,
+        (fetched, changed): (Fetched, Option<&Changed>),
+        until: Instant,
+    ) -> Ended {
+        let Asked { agent, request, .. } = submission.asked;
         let mine = fetched.by == (agent, request);
         let failure = |error, left: bool, hosts: &[String], redirects: &[WebRedirect]| {
             // Where the outcome is shared, nothing left for this one.
@@ -73,25 +110,25 @@ impl Portal {
         let page = match fetched.outcome {
             Ok(page) => page,
             Err(trouble) => {
-                let Trouble { error, left, hosts, redirects } = &*trouble;
+                let Trouble { error, left, hosts, redirects, .. } = &*trouble;
                 let failure = failure(error.clone(), *left, hosts, redirects);
-                return self.failed(&submission, failure).await;
+                return self.failed(submission, failure, changed).await;
             }
         };
-        let rendered = self.rendered(&submission, &page, until).await;
+        let rendered = self.rendered(submission, &page, until).await;
         if mine {
             page.make_room();
         }
         match rendered {
             Ok((rendering, made)) => {
                 let rendered = Rendered { page, rendering, made, mine };
-                self.answered(&submission, &submitted, rendered).await
+                self.answered(submission, submitted, rendered, changed).await
             }
             Err(error) => {
                 let failure = failure(error, true, &page.hosts, &page.redirects);
-                let ended = self.failed(&submission, failure).await;
+                let ended = self.failed(submission, failure, changed).await;
                 if mine {
-                    self.let_go(&submission, &page);
+                    self.let_go(submission, &page);
                 }
                 ended
             }
@@ -122,7 +159,7 @@ impl Portal {
         };
         let cost = answer.cost(submitted);
         let command = Command::Complete(Box::new(answer), self.parts().settings.tax);
-        let (done, _) = self.end(submission, &command, cost.spark, None).await?;
+        let (done, _) = self.end(submission, &command, cost.spark, Beside::default()).await?;
         done.map(|done| (Arc::new(done), cached.body.clone())).ok_or_else(settled_otherwise)
     }
 
@@ -131,6 +168,7 @@ impl Portal {
         submission: &Submission,
         submitted: &WebRequestSubmitted,
         rendered: Rendered,
+        changed: Option<&Changed>,
     ) -> Ended {
         let pages = &self.parts().pages;
         let Asked { request, cycle, agent, method, .. } = submission.asked;
@@ -163,9 +201,10 @@ impl Portal {
         let cost = answer.cost(submitted);
         let kind = (method, submission.interaction);
         let policy = page.plan(submission.key, kind, self.keeping().await?);
+        let asked = |key: &Hash256| Names::asked(&submission.url, key, method);
         let policy = policy.filter(|policy| {
-            let named = (&*submission.url, &policy.key);
-            !pages.is_forgotten(named, &page.redirected, page.asked_at)
+            let forgotten = pages.forgotten(&asked(&policy.key)).max(pages.forgotten(&page.way));
+            !forgotten.is_since(page.asked_at)
         });
         let is_for_now = policy.is_none();
         // Of those who wait for one page, one stores it.
@@ -186,17 +225,21 @@ impl Portal {
             cycle,
             ttl: policy.ttl,
             redirected: page.redirected.clone(),
+            also: also(&submission.url, &policy.key, &page.hops),
+            // What it has changed itself, it knows.
+            asked_at: page.changed.is_none().then(|| page.asked_at.position()),
         });
         let command = Command::Complete(Box::new(answer), self.parts().settings.tax);
-        let done = self.end(submission, &command, cost.spark, stored.as_ref()).await;
+        let beside = Beside { changed, stored: stored.as_ref() };
+        let done = self.end(submission, &command, cost.spark, beside).await;
         pages.keep_again(&bytes, n_outages).await;
         match (&stored, &done) {
             // Whoever stores it is not always the one it was fetched for, and others may want it in
             // another way.
             (Some(stored), Ok((_, position))) => {
                 pages.remember(stored, *position, bytes.clone());
-                let (url, caller) = (&submission.url, &submission.caller);
-                pages.recheck(stored, url, page.asked_at, caller).await;
+                let names = [asked(&stored.key), page.way.clone()];
+                self.recheck(submission, (stored, *position), names, page.asked_at).await;
                 made.mark_stored();
                 if page.renderings.are_stored() {
                     self.let_go(submission, &page);
@@ -210,10 +253,60 @@ impl Portal {
         done.map(|done| (Arc::new(done), bytes)).ok_or_else(settled_otherwise)
     }
 
-    async fn failed(&self, submission: &Submission, failure: Failure) -> Ended {
+    /// What was stored is forgotten again, where it was forgotten while it was under way. What another
+    /// instance said of it before it was stored is known when that is heard of, and nobody waits for it.
+    async fn recheck(
+        &self,
+        submission: &Submission,
+        (stored, position): (&WebCacheStored, Position),
+        names: [Names; 2],
+        asked_at: Moment,
+    ) {
+        let pages = &self.parts().pages;
+        let all_is_heard = pages.has_heard(position);
+        let caller = &submission.caller;
+        if pages.recheck(stored, &names, asked_at, caller).await || all_is_heard {
+            return;
+        }
+        let (pages, stored, caller) = (pages.clone(), stored.clone(), caller.clone());
+        let soft = self.parts().lifecycle.soft().clone();
+        self.parts().lifecycle.run("pages, looked at again", async move {
+            match soft.run_until_cancelled(pages.hear(position)).await {
+                Some(true) => drop(pages.recheck(&stored, &names, asked_at, &caller).await),
+                // It is not known, nor will it be.
+                Some(false) | None => pages.take_back(&stored, &caller).await,
+            }
+        });
+    }
+
+    /// Puts on record what was changed, where the end of the request could not say so: it is settled
+    /// otherwise, or not yet.
+    fn say(&self, submission: &Submission, changed: &Changed) {
+        let (pages, url) = (self.parts().pages.clone(), submission.url.shown());
+        let (cycle, caller) = (submission.asked.cycle, submission.caller.clone());
+        let changed = changed.pages.clone();
+        let soft = self.parts().lifecycle.soft().clone();
+        self.parts().lifecycle.run("changed pages", async move {
+            loop {
+                let changed = changed.clone();
+                let Err(fault) = pages.invalidate(changed, cycle, &caller).await else { return };
+                warn!(url, error = %chain(&fault), "pages may be shown that a request has changed");
+                if soft.run_until_cancelled(tokio::time::sleep(AGAIN)).await.is_none() {
+                    return;
+                }
+            }
+        });
+    }
+
+    async fn failed(
+        &self,
+        submission: &Submission,
+        failure: Failure,
+        changed: Option<&Changed>,
+    ) -> Ended {
         let (error, cost) = (failure.error.clone(), failure.cost());
         let command = Command::Fail(Box::new(failure), self.parts().settings.tax);
-        self.end(submission, &command, cost.spark, None).await?;
+        self.end(submission, &command, cost.spark, Beside { changed, stored: None }).await?;
         Err(error)
     }
 
@@ -224,7 +317,7 @@ impl Portal {
         submission: &Submission,
         command: &Command,
         spark: u64,
-        stored: Option<&WebCacheStored>,
+        beside: Beside<'_>,
     ) -> Result<(Option<WebRequestCompleted>, Position), PortalError> {
         let Asked { request, agent, cycle, .. } = submission.asked;
         let settlement = Settlement {
@@ -233,7 +326,7 @@ impl Portal {
             command,
             spark,
             tax: self.parts().settings.tax,
-            stored,
+            beside,
             caller: &submission.caller,
         };
         // Or it was given up meanwhile, and settled as that.
@@ -250,6 +343,12 @@ impl Portal {
 /// What was seen on the way, where it was seen for this very request.
 fn own(mine: bool, hosts: &[String], redirects: &[WebRedirect]) -> (Vec<String>, Vec<WebRedirect>) {
     if mine { (hosts.to_vec(), redirects.to_vec()) } else { (Vec::new(), Vec::new()) }
+}
+
+/// The other addresses that a page comes from, by the keys that GET has there.
+fn also(url: &WebUrl, key: &Hash256, hops: &[Hash256]) -> Vec<Hash256> {
+    let all: BTreeSet<Hash256> = hops.iter().copied().chain([pages::address(url)]).collect();
+    all.into_iter().filter(|address| address != key).collect()
 }
 
 fn settled_otherwise() -> PortalError {

@@ -1,15 +1,15 @@
 //! What a batch of events changes of the cache.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use sqlx::{PgConnection, Postgres, Row, postgres::PgArguments, query::Query};
 use weir_events::{
     envelope::Recorded,
-    web::{Event, WebCacheStored},
+    web::{Event, Invalidated, WebCacheStored, request::Hash256},
 };
 
 use super::{
-    super::{content, host_of, number, packed},
+    super::{content, host_of, names_of, number, packed},
     Identity,
 };
 use crate::engine::ApplyFault;
@@ -31,6 +31,12 @@ struct Page {
     position: i64,
 }
 
+impl Page {
+    fn asked_at(&self) -> i64 {
+        self.stored.asked_at.map_or(self.position, |asked_at| asked_at.0)
+    }
+}
+
 /// What becomes of a rendering.
 #[derive(Debug, Default)]
 struct Change {
@@ -46,6 +52,8 @@ pub(super) struct Changes {
     of_one: BTreeMap<Identity, Change>,
     /// Of those that stood there before: all go that are not shown any more in this cycle.
     expired: Option<u64>,
+    /// The same: all go that come from these addresses.
+    invalidated: BTreeSet<Hash256>,
 }
 
 impl Changes {
@@ -64,6 +72,11 @@ impl Changes {
                 self.of_one.insert(Identity::from(&evicted), gone);
             }
             Event::WebCacheExpired(expired) => self.expire(expired.cycle),
+            Event::WebCacheInvalidated(said) => {
+                if let Invalidated::Keys(keys) = said.pages {
+                    self.invalidate(&keys);
+                }
+            }
             // The event does not say whether it was the agent's own or everybody's. Where there are
             // both, both were used: it only counts when room is made.
             Event::WebCacheHit(hit) => {
@@ -89,9 +102,23 @@ impl Changes {
         }
     }
 
+    /// Nor is what comes from these addresses.
+    fn invalidate(&mut self, keys: &[Hash256]) {
+        for change in self.of_one.values_mut() {
+            if matches!(&change.last, Last::Stored(page) if page.stored.comes_from(keys)) {
+                change.last = Last::Evicted;
+            }
+        }
+        self.invalidated.extend(keys);
+    }
+
     pub(super) async fn write(self, tx: &mut PgConnection) -> Result<(), ApplyFault> {
         if let Some(cycle) = self.expired {
             let gone = expire(cycle, tx).await?;
+            count(gone, tx).await?;
+        }
+        if !self.invalidated.is_empty() {
+            let gone = invalidate(&self.invalidated, tx).await?;
             count(gone, tx).await?;
         }
         let (mut gone, mut stored, mut used) = (Vec::new(), Vec::new(), Vec::new());
@@ -141,6 +168,19 @@ const EXPIRE: &str = "
 /// Forgets all whose time has come; answers what that adds to the sum.
 async fn expire(cycle: u64, tx: &mut PgConnection) -> Result<Sum, ApplyFault> {
     let Sum { n_pages, n_bytes } = sum(sqlx::query(EXPIRE).bind(number(cycle)), tx).await?;
+    Ok(Sum { n_pages: -n_pages, n_bytes })
+}
+
+const INVALIDATE: &str = "
+    WITH gone AS (
+        DELETE FROM cache WHERE key = ANY($1) OR (also <> '{}' AND also && $2) RETURNING content_size)
+    SELECT count(*) AS n_pages, coalesce(sum(-content_size), 0)::bigint AS n_bytes FROM gone";
+
+/// Forgets all that come from these addresses; answers what that adds to the sum.
+async fn invalidate(keys: &BTreeSet<Hash256>, tx: &mut PgConnection) -> Result<Sum, ApplyFault> {
+    let (bytes, names) = (keys.iter().map(|key| key.as_bytes().as_slice()), names_of(keys));
+    let query = sqlx::query(INVALIDATE).bind(bytes.collect::<Vec<_>>()).bind(names);
+    let Sum { n_pages, n_bytes } = sum(query, tx).await?;
     Ok(Sum { n_pages: -n_pages, n_bytes })
 }
 
@@ -213,17 +253,17 @@ async fn touch(used: &[(Identity, i64, i64)], tx: &mut PgConnection) -> Result<(
 const UPSERT: &str = "
     INSERT INTO cache (key, variant, owner, url, host, method, status, content, content_size,
         content_type, filter_report, title, request, created_at, expires_at, n_hits, used_at,
-        position, redirected)
+        position, redirected, also, asked_at)
     SELECT key, variant, owner, url, host, method, status, content, content_size, content_type,
         filter_report, title, request, created_at, expires_at, n_hits, used_at, position,
-        string_to_array(redirected, E'\\n')
+        string_to_array(redirected, E'\\n'), string_to_array(also, E'\\n'), asked_at
     FROM unnest($1::bytea[], $2::bytea[], $3::text[], $4::text[], $5::text[], $6::text[],
         $7::integer[], $8::bytea[], $9::bigint[], $10::text[], $11::bytea[], $12::text[],
         $13::bytea[], $14::bigint[], $15::bigint[], $16::bigint[], $17::bigint[], $18::bigint[],
-        $19::text[])
+        $19::text[], $20::text[], $21::bigint[])
         AS page (key, variant, owner, url, host, method, status, content, content_size,
         content_type, filter_report, title, request, created_at, expires_at, n_hits, used_at,
-        position, redirected)
+        position, redirected, also, asked_at)
     ON CONFLICT (key, variant, coalesce(owner, '')) DO UPDATE SET
         url = excluded.url, host = excluded.host, method = excluded.method,
         status = excluded.status, content = excluded.content,
@@ -231,7 +271,8 @@ const UPSERT: &str = "
         filter_report = excluded.filter_report, title = excluded.title,
         request = excluded.request, created_at = excluded.created_at,
         expires_at = excluded.expires_at, n_hits = excluded.n_hits, used_at = excluded.used_at,
-        position = excluded.position, redirected = excluded.redirected";
+        position = excluded.position, redirected = excluded.redirected,
+        also = excluded.also, asked_at = excluded.asked_at";
 
 fn column<'a, T>(
     pages: &'a [(Box<Page>, i64, i64)],
@@ -265,6 +306,8 @@ async fn upsert(pages: &[(Box<Page>, i64, i64)], tx: &mut PgConnection) -> Resul
         .bind(pages.iter().map(|(.., used_at)| *used_at).collect::<Vec<_>>())
         .bind(pages.iter().map(|(page, ..)| page.position).collect::<Vec<_>>())
         .bind(column(pages, |it| it.redirected.join("\n")))
+        .bind(column(pages, |it| names_of(&it.also).join("\n")))
+        .bind(pages.iter().map(|(page, ..)| page.asked_at()).collect::<Vec<_>>())
         .execute(&mut *tx)
         .await?;
     let contents = column(pages, |it| it.content.as_bytes().as_slice());

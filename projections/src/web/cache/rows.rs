@@ -4,6 +4,7 @@ use sqlx::{Postgres, QueryBuilder, Row, postgres::PgRow};
 use weir_events::{
     position::Position,
     web::{
+        Invalidated,
         content::FilterReport,
         request::{AgentId, Hash256, HttpMethod},
     },
@@ -43,6 +44,8 @@ pub struct CacheRow {
     pub title: Option<String>,
     /// The origins that redirects led to on the way.
     pub redirected: Vec<String>,
+    /// The keys, in hexadecimal digits, that GET has of the other addresses it comes from.
+    pub also: Vec<String>,
     /// The request that fetched it.
     pub request: Hash256,
     /// The cycle it was stored in.
@@ -53,11 +56,13 @@ pub struct CacheRow {
     pub n_hits: u64,
     /// The event that stored it.
     pub position: Position,
+    /// Where the log stood when it was asked for.
+    pub asked_at: Position,
 }
 
 const COLUMNS: &str = "SELECT key, variant, owner, url, host, method, status, content, \
     content_size, content_type, filter_report, title, request, created_at, expires_at, n_hits, \
-    position, redirected FROM portal.cache WHERE ";
+    position, redirected, also, asked_at FROM portal.cache WHERE ";
 
 /// Which renderings to list. Empty lists them all.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -100,7 +105,8 @@ pub async fn list(
 
 const FIND: &str = "
     SELECT key, variant, owner, url, host, method, status, content, content_size, content_type,
-        filter_report, title, request, created_at, expires_at, n_hits, position, redirected
+        filter_report, title, request, created_at, expires_at, n_hits, position, redirected, also,
+        asked_at
     FROM portal.cache
     WHERE key = $1 AND variant = $2 AND coalesce(owner, '') IN ('', $3) ORDER BY position DESC";
 
@@ -159,6 +165,15 @@ pub enum Purge {
     Host(String),
 }
 
+impl From<&Purge> for Invalidated {
+    fn from(purge: &Purge) -> Self {
+        match purge.clone() {
+            Purge::Url(url) => Self::Url(url),
+            Purge::Host(host) => Self::Host(host),
+        }
+    }
+}
+
 const OF_URL: &str = "SELECT key, variant, owner FROM portal.cache WHERE url = $1 LIMIT $2";
 
 /// An origin is a scheme, a host, perhaps a port, and a slash. Few pages have any.
@@ -182,19 +197,6 @@ pub async fn purgeable(
         Purge::Host(host) => sqlx::query(OF_HOST).bind(host.as_str()),
     };
     query::rows(database, VIEW, query.bind(number(limit as u64)), identity).await
-}
-
-const OF_KEYS: &str = "SELECT key, variant, owner FROM portal.cache WHERE key = ANY($1) LIMIT $2";
-
-/// Renderings of pages, whosever they are, in no order.
-pub async fn of_keys(
-    database: &Database,
-    keys: &[Hash256],
-    limit: usize,
-) -> Result<Vec<Identity>, QueryFault> {
-    let keys: Vec<&[u8]> = keys.iter().map(|key| key.as_bytes().as_slice()).collect();
-    let query = sqlx::query(OF_KEYS).bind(keys).bind(number(limit as u64));
-    query::rows(database, VIEW, query, identity).await
 }
 
 /// How much is cached.
@@ -237,10 +239,12 @@ fn from_row(row: &PgRow) -> Result<CacheRow, sqlx::Error> {
         filtered: unpacked(row, "filter_report", "FilterReport")?,
         title: row.try_get("title")?,
         redirected: row.try_get("redirected")?,
+        also: row.try_get("also")?,
         request: hash(row, "request")?,
         created_at: unsigned(row, "created_at")?,
         expires_at: unsigned(row, "expires_at")?,
         n_hits: unsigned(row, "n_hits")?,
         position: query::position(row, "position")?,
+        asked_at: query::position(row, "asked_at")?,
     })
 }

@@ -6,12 +6,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use sqlx::PgConnection;
 use weir_events::web::{
-    Asked, Event, WebRequestCompleted,
+    Asked, Event, Invalidated, WebRequestCompleted,
     request::{AgentId, Cost, Hash256},
 };
 
 use super::{
-    super::{agent, cache::Identity, hash, host_of, number, unsigned},
+    super::{agent, cache::Identity, hash, host_of, names_of, number, unsigned},
     digest::{self, Digest},
 };
 use crate::engine::ApplyFault;
@@ -60,13 +60,17 @@ pub(super) struct Counts {
     pages: BTreeMap<Identity, Option<Page>>,
     /// Of the pages that were cached before: all are gone that are not shown any more in this cycle.
     expired: Option<u64>,
+    /// The same: all are gone that come from these addresses.
+    invalidated: BTreeSet<Hash256>,
 }
 
 /// A page that is cached.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 struct Page {
     digest: Digest,
     expires_at: u64,
+    /// The keys that GET has of the other addresses it comes from.
+    also: Vec<Hash256>,
 }
 
 const OPEN: &str = "
@@ -163,13 +167,19 @@ impl Counts {
                 self.accessed(asked.cycle, it.hosts);
             }
             Event::WebCacheStored(it) => {
-                let page = Page { digest: digest::stored(&it), expires_at: it.expires_at() };
-                self.pages.insert(Identity::from(&it), Some(page));
+                let (digest, expires_at) = (digest::stored(&it), it.expires_at());
+                let (identity, also) = (Identity::from(&it), it.also);
+                self.pages.insert(identity, Some(Page { digest, expires_at, also }));
             }
             Event::WebCacheEvicted(it) => {
                 self.pages.insert(Identity::from(&it), None);
             }
             Event::WebCacheExpired(it) => self.expire(it.cycle),
+            Event::WebCacheInvalidated(it) => {
+                if let Invalidated::Keys(keys) = it.pages {
+                    self.invalidate(&keys);
+                }
+            }
             Event::QuotaExhausted(it) => {
                 let (_, quota) = self.agents.entry((it.cycle, it.agent)).or_default();
                 quota.exhausted = true;
@@ -237,8 +247,16 @@ impl Counts {
     fn expire(&mut self, cycle: u64) {
         self.expired = self.expired.max(Some(cycle));
         for page in self.pages.values_mut() {
-            *page = page.filter(|page| page.expires_at > cycle);
+            drop(page.take_if(|page| page.expires_at <= cycle));
         }
+    }
+
+    fn invalidate(&mut self, keys: &[Hash256]) {
+        for (identity, page) in &mut self.pages {
+            let own = keys.contains(&identity.key);
+            drop(page.take_if(|page| own || page.also.iter().any(|also| keys.contains(also))));
+        }
+        self.invalidated.extend(keys);
     }
 
     pub(super) async fn write(self, tx: &mut PgConnection) -> Result<(), ApplyFault> {
@@ -360,18 +378,24 @@ impl Counts {
         if let Some(cycle) = self.expired {
             sqlx::query(EXPIRED).bind(number(cycle)).execute(&mut *tx).await?;
         }
-        let mut columns = (Vec::new(), Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        if !self.invalidated.is_empty() {
+            let keys = self.invalidated.iter().map(|key| key.as_bytes().as_slice());
+            let (keys, names) = (keys.collect::<Vec<_>>(), names_of(&self.invalidated));
+            sqlx::query(INVALIDATED).bind(keys).bind(names).execute(&mut *tx).await?;
+        }
+        let mut columns = (Vec::new(), Vec::new(), Vec::new(), Vec::new(), Vec::new(), Vec::new());
         for (identity, page) in &self.pages {
             columns.0.push(identity.key.as_bytes().as_slice());
             columns.1.push(identity.variant.as_bytes().as_slice());
             columns.2.push(identity.owner_text());
             columns.3.push(page.as_ref().map(|page| page.digest.as_slice()));
             columns.4.push(page.as_ref().map(|page| number(page.expires_at)));
+            columns.5.push(page.as_ref().map(|page| names_of(&page.also).join("\n")));
         }
         if columns.0.is_empty() {
             return Ok(());
         }
-        let (keys, variants, owners, digests, expiries) = columns;
+        let (keys, variants, owners, digests, expiries, also) = columns;
         sqlx::query(GONE)
             .bind(&keys)
             .bind(&variants)
@@ -385,6 +409,7 @@ impl Counts {
             .bind(&owners)
             .bind(&digests)
             .bind(&expiries)
+            .bind(&also)
             .execute(tx)
             .await?;
         Ok(())
@@ -447,6 +472,9 @@ const REQUESTS: &str = "
 
 const EXPIRED: &str = "DELETE FROM cache_digests WHERE expires_at <= $1";
 
+const INVALIDATED: &str =
+    "DELETE FROM cache_digests WHERE key = ANY($1) OR (also <> '{}' AND also && $2)";
+
 const GONE: &str = "
     DELETE FROM cache_digests AS c
     USING unnest($1::bytea[], $2::bytea[], $3::text[], $4::bytea[])
@@ -455,8 +483,9 @@ const GONE: &str = "
         AND gone.digest IS NULL";
 
 const PAGES: &str = "
-    INSERT INTO cache_digests (key, variant, owner, digest, expires_at)
-    SELECT * FROM unnest($1::bytea[], $2::bytea[], $3::text[], $4::bytea[], $5::bigint[])
-        AS new (key, variant, owner, digest, expires_at) WHERE digest IS NOT NULL
+    INSERT INTO cache_digests (key, variant, owner, digest, expires_at, also)
+    SELECT key, variant, owner, digest, expires_at, string_to_array(also, E'\\n')
+    FROM unnest($1::bytea[], $2::bytea[], $3::text[], $4::bytea[], $5::bigint[], $6::text[])
+        AS new (key, variant, owner, digest, expires_at, also) WHERE digest IS NOT NULL
     ON CONFLICT (key, variant, owner) DO UPDATE SET
-        digest = excluded.digest, expires_at = excluded.expires_at";
+        digest = excluded.digest, expires_at = excluded.expires_at, also = excluded.also";

@@ -183,6 +183,9 @@ pub(super) fn stored(it: &WebCacheStored) -> Digest {
     canon.number(it.cycle);
     canon.number(u64::from(it.ttl));
     canon.texts(&it.redirected);
+    for also in &it.also {
+        canon.bytes(also.as_bytes());
+    }
     canon.end()
 }
 

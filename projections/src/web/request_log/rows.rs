@@ -227,8 +227,19 @@ pub struct Unsettled {
     pub cycle: u64,
 }
 
+/// One that may never be settled, for its instance may be gone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LeftOver {
+    /// Which one.
+    pub of: Unsettled,
+    /// The method.
+    pub method: HttpMethod,
+    /// The address, as it was sent.
+    pub url: String,
+}
+
 const UNSETTLED: &str = "
-    SELECT agent, id, cycle FROM portal.request_log
+    SELECT agent, id, cycle, method, url FROM portal.request_log
     WHERE state = 'submitted' AND submitted_at < $1 ORDER BY submitted_at, position LIMIT $2";
 
 /// Requests that were admitted before a time, and are not settled, the oldest first.
@@ -236,14 +247,15 @@ pub async fn unsettled(
     database: &Database,
     before: Timestamp,
     limit: usize,
-) -> Result<Vec<Unsettled>, QueryFault> {
+) -> Result<Vec<LeftOver>, QueryFault> {
     let query = sqlx::query(UNSETTLED).bind(before.datetime()).bind(query::limit(limit));
     query::rows(database, VIEW, query, |row| {
-        Ok(Unsettled {
+        let of = Unsettled {
             agent: agent(row, "agent")?,
             request: hash(row, "id")?,
             cycle: unsigned(row, "cycle")?,
-        })
+        };
+        Ok(LeftOver { of, method: query::word(row, "method", method)?, url: row.try_get("url")? })
     })
     .await
 }

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use weir_events::{
     position::Position,
     web::{
-        Asked, WebCacheStored, WebRequestSubmitted,
+        Asked, WebCacheStored, WebEvictionCause, WebRequestSubmitted,
         content::ContentFilter,
         request::{AgentId, Hash256, HttpMethod},
     },
@@ -20,7 +20,7 @@ use weir_processors::{
     web::{
         content::{ContentFault, Contents, MAX_BYTES},
         eviction::Evictions,
-        pages::{self, Cached, Pages, PagesSettings},
+        pages::{self, Cached, Names, Pages, PagesSettings},
     },
 };
 use weir_projections::web::{cache::Purge, content};
@@ -84,7 +84,10 @@ impl Instance {
         let content = Bytes::from(text.to_owned());
         let hash = self.pages.keep(&content).await.expect("keep");
         let size = content.len() as u64;
-        let stored = WebCacheStored { key, content_size: size, ..stored(asked, owner, hash) };
+        let url = WebUrl::parse(&asked.url).expect("an address");
+        let also = Some(pages::address(&url)).filter(|address| *address != key);
+        let also = also.into_iter().collect();
+        let stored = WebCacheStored { key, content_size: size, also, ..stored(asked, owner, hash) };
         let stream = weir_events::web::cache_stream(&stored.key).expect("a stream");
         let event: weir_events::web::Event = stored.clone().into();
         let caller = Caller::processor("test");
@@ -273,9 +276,11 @@ async fn what_may_have_changed_is_gone_whosever_it_was() {
         kept.push((page, goes));
     }
     let caller = Caller::principal("op", "1");
-    let mark = there.pages.mark();
-    let changed = here.pages.note_changed(std::slice::from_ref(&url));
-    here.pages.forget_changed(changed, 3, &caller).await.expect("forgotten");
+    let before = there.pages.now();
+    let changed = || pages::changed([&url]).expect("an address");
+    let cause = WebEvictionCause::Changed;
+    let evictions = Evictions::new(&here.door, &stage.asking).of(&here.pages);
+    evictions.invalidate(changed(), cause, 3, &caller).await.expect("on record");
     for (page, goes) in &kept {
         assert_eq!(here.look(page, bob, 3).await.is_none(), *goes, "{}", page.url);
         until("the other instance has heard", async || {
@@ -285,17 +290,18 @@ async fn what_may_have_changed_is_gone_whosever_it_was() {
         .await;
         // What it had asked for before is not kept any more.
         let url = WebUrl::parse(&page.url).expect("an address");
-        assert_eq!(there.pages.is_forgotten((&url, &page.key), &[], mark), *goes, "{}", page.url);
+        let names = Names::asked(&url, &page.key, page.method);
+        assert_eq!(there.pages.forgotten(&names).is_since(before), *goes, "{}", page.url);
     }
     // Whoever stores it a moment too late has it forgotten again.
     let (page, _) = &kept[0];
-    let mark = here.pages.mark();
-    let changed = here.pages.note_changed(std::slice::from_ref(&url));
-    here.pages.forget_changed(changed, 3, &caller).await.expect("forgotten");
+    let before = here.pages.now();
+    evictions.invalidate(changed(), cause, 3, &caller).await.expect("on record");
     let late = Asked { url: page.url.clone(), ..asked(1, ann, 3) };
     let late = here.store_as(page.key, &late, None, "late").await;
     assert!(here.look(&late, bob, 3).await.is_some());
-    here.pages.recheck(&late, &url, mark, &caller).await;
+    let names = Names::asked(&url, &late.key, late.method);
+    assert!(here.pages.recheck(&late, &[names], before, &caller).await);
     assert!(here.look(&late, bob, 3).await.is_none());
     for instance in [here, there] {
         instance.lifecycle.stop(Duration::from_secs(5)).await;

@@ -8,10 +8,10 @@ use weir_events::{
     position::Position,
     timestamp::Timestamp,
     web::{
-        Event, PortalReportPublished, QuotaExhausted, WebCacheStored, WebRequestCompleted,
-        WebRequestSubmitted,
+        Event, Invalidated, PortalReportPublished, QuotaExhausted, WebCacheInvalidated,
+        WebCacheStored, WebEvictionCause, WebRequestCompleted, WebRequestSubmitted,
         content::ContentFilter,
-        request::{Cost, Hash256},
+        request::{AgentId, Cost, Hash256},
     },
 };
 use weir_log::append::Outcome;
@@ -19,7 +19,7 @@ use weir_projections::{
     engine::{Engine, Projection},
     web::{
         cache, reports,
-        request_log::{self, Filter, RequestState, Unsettled},
+        request_log::{self, Filter, LeftOver, RequestState, Unsettled},
     },
 };
 use weir_tests::{
@@ -164,7 +164,9 @@ async fn a_request_stands_in_the_log_as_it_came_and_as_it_ended() {
 
     let late = Timestamp::from_micros(9_000_000_000_000_000);
     let open = request_log::unsettled(database, late, 10).await.expect("rows");
-    assert_eq!(open, [Unsettled { agent: ann, request: second.request, cycle: 3 }]);
+    let of = Unsettled { agent: ann, request: second.request, cycle: 3 };
+    let (method, url) = (second.method, second.url.clone());
+    assert_eq!(open, [LeftOver { of, method, url }]);
     assert_eq!(request_log::unsettled(database, Timestamp::EPOCH, 10).await.expect("rows"), []);
     stage.rest().await;
 }
@@ -593,4 +595,62 @@ async fn a_report_names_ten_agents_at_most_and_those_that_asked_as_often_by_thei
         assert_eq!(report.domains_accessed, ["docs0.example", "docs1.example", "docs2.example"]);
     }
     stage.rest().await;
+}
+
+/// Whatever stands in one batch: what changed takes what was stored before it, and nothing after it.
+#[tokio::test]
+async fn what_changed_is_gone_with_all_that_comes_from_it_however_events_are_batched() {
+    let (ann, keys) = (agent(1), |keys: &[u64]| {
+        let keys = keys.iter().map(|key| hash(*key)).collect();
+        WebCacheInvalidated {
+            pages: Invalidated::Keys(keys),
+            cause: WebEvictionCause::Changed,
+            cycle: 3,
+        }
+    });
+    let page = |n: u64, also: &[u64], owner: Option<AgentId>| {
+        let also = also.iter().map(|key| hash(*key)).collect();
+        WebCacheStored { key: hash(n), also, ..stored(&asked(n, ann, 3), owner, hash(100 + n)) }
+    };
+    let events: Vec<Event> = vec![
+        page(1, &[], None).into(),
+        page(2, &[1, 9], None).into(),
+        page(3, &[9], Some(ann)).into(),
+        page(4, &[8], None).into(),
+        keys(&[1]).into(),
+        // Again, with something else: that is newer.
+        page(2, &[9], None).into(),
+        page(5, &[], None).into(),
+        keys(&[5, 7]).into(),
+        page(6, &[], Some(ann)).into(),
+        keys(&[9]).into(),
+        page(1, &[], None).into(),
+    ];
+    let mut found = Vec::new();
+    for size in [events.len(), 1, 4, 5] {
+        let mut stage = Stage::new().await;
+        for batch in events.chunks(size) {
+            stage.web(batch).await;
+        }
+        let left =
+            "SELECT ('x' || lpad(encode(substr(key, 1, 6), 'hex'), 16, '0'))::bit(64)::bigint
+            FROM portal.cache ORDER BY 1";
+        let digests =
+            "SELECT ('x' || lpad(encode(substr(digest, 1, 6), 'hex'), 16, '0'))::bit(64)::bigint
+            FROM portal.cache_digests ORDER BY 1";
+        let totals = "SELECT unnest(ARRAY[n_pages, n_bytes]) FROM portal.cache_totals";
+        let counted = "SELECT unnest(ARRAY[count(*), sum(content_size)::bigint]) FROM portal.cache";
+        assert_eq!(stage.numbers(totals).await, stage.numbers(counted).await, "{size}");
+        found.push((size, stage.numbers(left).await, stage.numbers(digests).await));
+        stage.rest().await;
+    }
+    let (_, left, digests) = &found[0];
+    assert_eq!(
+        (left.len(), digests.len()),
+        (3, 3),
+        "the first, the fourth and the sixth: {found:?}"
+    );
+    for (size, of, their_digests) in &found[1..] {
+        assert_eq!((of, their_digests), (left, digests), "{size} at once");
+    }
 }

@@ -20,7 +20,7 @@ use super::{
 const NAMES: [&str; 5] = ["request_log", "cache", "reports", "domain_rules", "accounts"];
 
 /// What happens in the load, each at least once.
-const KINDS: [&str; 12] = [
+const KINDS: [&str; 13] = [
     "WebRequestSubmitted",
     "WebRequestCompleted",
     "WebRequestBlocked",
@@ -30,6 +30,7 @@ const KINDS: [&str; 12] = [
     "WebCacheStored",
     "WebCacheEvicted",
     "WebCacheExpired",
+    "WebCacheInvalidated",
     "DomainRuleUpdated",
     "QuotaExhausted",
     "PortalReportPublished",
@@ -41,6 +42,7 @@ const CYCLES: u64 = 7;
 async fn load(outside: &Outside, admin: &Client) {
     let at = |path: &str| format!("{}{path}", outside.url);
     outside.put("/code", Page::html("<p>Some words.</p><pre><code>let x = 1;</code></pre>"));
+    outside.put("/led", Page::redirect("/code"));
     outside.put("/away", Page::redirect("https://github.com/"));
     outside.put("/gone", Page { status: 404, ..Page::html("<p>It is gone.</p>") });
     let mut agents = Vec::new();
@@ -52,16 +54,17 @@ async fn load(outside: &Outside, admin: &Client) {
             let now = tick(admin, 1).await;
             for agent in &agents {
                 let url = match n {
-                    0 => at("/code"),
+                    0 | 8 => at("/code"),
                     1 => at("/away"),
                     2 => at("/gone"),
                     3 => "https://github.com/x".to_owned(),
                     4 => "http://no-such-host.invalid/".to_owned(),
                     5 => at(&format!("/own/{cycle}/{}", agent.id)),
+                    7 => at("/led"),
                     _ => at(&format!("/page/{cycle}/{n}")),
                 };
                 let mut request = agent.asks(&format!("{cycle} {n}"), &url, now);
-                if n == 6 {
+                if n == 6 || (n == 8 && cycle % 2 == 1) {
                     request.method = HttpMethod::Post;
                     request.body = Some(b"{}".to_vec().into());
                     request.headers = [("content-type", "application/json")].into();

@@ -303,11 +303,8 @@ async fn a_waiver_of_two_persons_gets_past_a_block_until_it_ends() {
     ann.post(&format!("{path}/{id}/revoke"), &reason).await.has(404);
 }
 
-/// Two of them once kept everybody from a preview for as long as they liked.
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn who_is_slow_to_send_a_page_keeps_nobody_from_a_preview() {
-    let place = Place::on_a_test_database().await;
-    let weir = place.start(Part::Up).await;
+/// So many who are about to send a page to be previewed, and take their time.
+async fn slow_senders(n_senders: usize, place: &Place, weir: &Weir) -> Vec<TcpStream> {
     let token = place.token().expect("a token");
     let address = weir.url.trim_start_matches("http://");
     let head = format!(
@@ -315,7 +312,7 @@ async fn who_is_slow_to_send_a_page_keeps_nobody_from_a_preview() {
          content-type: application/json\r\ncontent-length: 100\r\nexpect: 100-continue\r\n\r\n"
     );
     let mut slow = Vec::new();
-    for _ in 0..4 {
+    for _ in 0..n_senders {
         let mut stream = TcpStream::connect(address).await.expect("a connection");
         stream.write_all(head.as_bytes()).await.expect("sent");
         // That is said when the page is waited for.
@@ -324,8 +321,61 @@ async fn who_is_slow_to_send_a_page_keeps_nobody_from_a_preview() {
         assert_eq!(String::from_utf8_lossy(&said), "HTTP/1.1 100");
         slow.push(stream);
     }
+    slow
+}
+
+/// Two of them once kept everybody from a preview for as long as they liked.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_is_slow_to_send_a_page_keeps_nobody_from_a_preview() {
+    let place = Place::on_a_test_database().await;
+    let weir = place.start(Part::Up).await;
+    let slow = slow_senders(4, &place, &weir).await;
     let page = json!({"content": "<p>A weir regulates a flow.</p>"});
     weir.client.post("/api/web/preview", &page).await.has(200);
+    drop(slow);
+    weir.stop().await;
+}
+
+/// Each of them may fill four megabytes before it is known whether there is a place for its page.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn only_so_many_pages_are_on_their_way_to_a_preview_and_the_next_is_told_at_once() {
+    let place = Place::on_a_test_database().await;
+    let weir = place.start(Part::Up).await;
+    let slow = slow_senders(32, &place, &weir).await;
+    let page = json!({"content": "<p>A weir regulates a flow.</p>"});
+    let preview = || weir.client.post("/api/web/preview", &page);
+    let busy = preview().await.expect(503);
+    assert_eq!(busy.json()["code"], "busy");
+    assert_eq!(busy.header("retry-after"), Some("1"));
+    drop(slow);
+    deadline::until("those who left make room", async || match preview().await {
+        Answer { status: 200, .. } => Ok(()),
+        busy => Err(busy),
+    })
+    .await;
+    weir.stop().await;
+}
+
+/// It once saw a broken connection: it writes all of its page before it reads.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_sends_one_page_too_many_reads_that_it_is_one_whatever_its_size() {
+    let place = Place::on_a_test_database().await;
+    let weir = place.start(Part::Up).await;
+    let slow = slow_senders(32, &place, &weir).await;
+    let token = place.token().expect("a token");
+    let address = weir.url.trim_start_matches("http://");
+    // More than what lies between the two of them holds, and less than the largest body.
+    let page = json!({"content": "x".repeat(4_000_000)}).to_string();
+    let request = format!(
+        "POST /api/web/preview HTTP/1.1\r\nhost: {address}\r\nauthorization: Bearer {token}\r\n\
+         content-type: application/json\r\ncontent-length: {}\r\n\r\n{page}",
+        page.len()
+    );
+    let mut stream = TcpStream::connect(address).await.expect("a connection");
+    stream.write_all(request.as_bytes()).await.expect("all of it goes");
+    let mut said = [0; 12];
+    stream.read_exact(&mut said).await.expect("an answer");
+    assert_eq!(String::from_utf8_lossy(&said), "HTTP/1.1 503");
     drop(slow);
     weir.stop().await;
 }
