@@ -204,6 +204,12 @@ impl Dossier {
         tells && (!self.settings.trust.is_off() || self.reads_licences())
     }
 
+    /// Whether it matters when a version was published: how old it is, or which ones were before it.
+    #[must_use]
+    pub fn reads_times(&self) -> bool {
+        self.counts_age() || (self.reads_lists() && !self.settings.trust.is_off())
+    }
+
     /// Whether it matters how old a version is.
     #[must_use]
     pub fn counts_age(&self) -> bool {

@@ -7,10 +7,18 @@
 //! What is said of a tag holds for everything behind it. A manifest is judged by its own digest and
 //! by the tags and indexes it was seen under ([`kin`]); one that was asked for by digest, and seen
 //! under none, passes only after a look behind the tags and digests that are blocked, and the indexes
-//! in what is behind them. One way to it that passes is enough: a tag is a name, and another name for
-//! the same image is another one. A blob passes with a manifest that names it and was seen here, and
-//! with nothing else. Every manifest and every blob that leaves is on record with the tag or digest by
-//! which it passed.
+//! in what is behind them; and not where more leads to it than is looked at. One way to it that passes
+//! is enough: a tag is a name, and another name for the same image is another one. A blob passes with a
+//! manifest that names it and was seen here, and with nothing else. Every manifest and every blob that
+//! leaves is on record with the tag or digest by which it passed.
+//!
+//! To a client that takes no index, a tag means one of the images of what it means to others, or one that
+//! was made for such clients; and which one is told by itself, so it may be older or newer. One that is not
+//! named by what the tag means to others is given to nobody who asks by that tag, or by its digest for the
+//! sake of that tag, while it cannot be known whether it stands in an index that is forbidden by its digest:
+//! where too many digests are blocked to be looked behind, or the upstream does not show one of them, or
+//! fails. This is closed on purpose, though nothing is said against the tag. Clients that take indexes get
+//! what the tag means to them all the same.
 //!
 //! Follows the distribution specification of the Open Container Initiative.
 
@@ -88,6 +96,9 @@ pub struct Docker<C> {
 #[derive(Debug)]
 struct Upstream {
     heads: Documents<Heads>,
+    /// The same of digests. That there is none is believed for as long as what a tag means: behind many
+    /// that are blocked, every repository is looked for all of them.
+    digests: Documents<Heads>,
     lists: Documents<Lists>,
     /// Where content may come from: it is verified by its digest, so from everywhere public.
     content: Reach,
@@ -136,8 +147,11 @@ impl Upstream {
         let named = config.trusted_origins.iter().chain([&base]);
         let namespaces = named.filter_map(namespace).collect();
         let heads = parts.lists_at(base.clone(), reach.clone(), config.keeping, counters);
+        let negative_ttl = config.keeping.negative_ttl.max(config.keeping.ttl);
+        let keeping = Keeping { negative_ttl, ..config.keeping };
+        let digests = parts.lists_at(base.clone(), reach.clone(), keeping, counters);
         let lists = parts.lists_at(base, reach, config.keeping, counters);
-        Ok(Self { heads, lists, content, namespaces })
+        Ok(Self { heads, digests, lists, content, namespaces })
     }
 }
 

@@ -1,9 +1,9 @@
 //! Lists of versions, fetched from an upstream and kept in memory while they are fresh.
 //!
 //! One request at a time for each, conditional where the upstream gave a validator. An old one is
-//! given when the upstream fails, and where it says less than it did; that there is none is remembered
-//! briefly, and never mistaken for a failure. Where several instances share a place for lists, what one
-//! of them fetched serves all.
+//! given when the upstream fails, and where it says less than it did, with what it says now beside it;
+//! that there is none is remembered briefly, and never mistaken for a failure. Where several instances
+//! share a place for lists, what one of them fetched serves all.
 
 mod fetch;
 mod shared;
@@ -77,8 +77,9 @@ pub trait Source: fmt::Debug + Send + Sync + 'static {
     fn size_bytes(document: &Self::Document) -> usize;
 
     /// Whether a list leaves out what every list of its kind has to tell, as upstreams do that are half
-    /// up. It is given, but does not take the place of one that tells; where it must, it is kept no longer
-    /// than that there is none. To be told at once: all who ask for a list wait for it.
+    /// up. It is given, but does not take the place of one that tells: it is kept beside that, for those to
+    /// whom it does not matter ([`Documents::lesser`]); where it must take it, it is kept no longer than
+    /// that there is none. To be told at once: all who ask for a list wait for it.
     fn is_degraded(_document: &Self::Document) -> bool {
         false
     }
@@ -264,6 +265,8 @@ struct Kept<D> {
     validators: Validators,
     /// Whether one before it told what it leaves out.
     says_less: bool,
+    /// What the upstream said since, where that leaves out what this one tells.
+    lesser: Option<Arc<D>>,
     /// What it is called where instances share it.
     shared: Option<Id>,
 }
@@ -276,6 +279,7 @@ impl<D> Clone for Kept<D> {
             retry_at: self.retry_at,
             validators: self.validators.clone(),
             says_less: self.says_less,
+            lesser: self.lesser.clone(),
             shared: self.shared,
         }
     }
@@ -343,6 +347,15 @@ impl<S: Source> Documents<S> {
         }
     }
 
+    /// What the upstream said last of a list in whose place an older one is given, because that one tells
+    /// more: for those to whom what is left out does not matter. Who gives the older one counts it as
+    /// [`Count::Stale`].
+    #[must_use]
+    pub fn lesser(&self, key: &S::Key) -> Option<Open<S::Document>> {
+        let lesser = self.0.kept().lists.peek(key)?.lesser.clone();
+        lesser.map(Open::kept)
+    }
+
     /// A list that the upstream confirmed at most `max_age` ago; an older one only when the upstream
     /// fails.
     pub async fn get(
@@ -389,7 +402,9 @@ impl<S: Source> Inner<S> {
         match &kept.document {
             Some(document) if age < self.fresh_for(kept, max_age) => Some(Ok(Arc::clone(document))),
             Some(document) if Instant::now() < kept.retry_at && age < self.keeping.stale_for => {
-                self.counters.count(Count::Stale);
+                if kept.lesser.is_none() {
+                    self.counters.count(Count::Stale);
+                }
                 Some(Ok(Arc::clone(document)))
             }
             None if age < self.keeping.negative_ttl.min(max_age) => {
@@ -402,7 +417,8 @@ impl<S: Source> Inner<S> {
     /// How old a list may be, for who takes one of this age. One of an upstream that never told more may
     /// be as old as any.
     fn fresh_for(&self, kept: &Kept<S::Document>, max_age: Duration) -> Duration {
-        if kept.says_less { max_age.min(self.keeping.negative_ttl) } else { max_age }
+        let is_brief = kept.says_less || kept.lesser.is_some();
+        if is_brief { max_age.min(self.keeping.negative_ttl) } else { max_age }
     }
 
     /// Whether a list is given on in the place of one that came later.
@@ -440,7 +456,17 @@ impl<S: Source> Inner<S> {
                 _ => old = Some(theirs),
             }
         }
-        match self.fetch(key, old.as_ref(), trail).await {
+        let mut lesser = None;
+        let fetched = match self.fetch(key, old.as_ref(), trail).await {
+            Ok((Kept { document: Some(document), .. }, _))
+                if old.as_ref().is_some_and(|old| self.outlives(old, &document)) =>
+            {
+                lesser = Some(document);
+                Err(DocumentsFault::Degraded(what::<S>(key)))
+            }
+            fetched => fetched,
+        };
+        match fetched {
             Ok((kept, room)) => {
                 if S::own(key).is_none() {
                     self.counters.upstream_fails(false);
@@ -451,9 +477,11 @@ impl<S: Source> Inner<S> {
                 Ok(Landed::asked(Open { document, room }))
             }
             Err(fault) => {
-                self.counters.count(Count::UpstreamFailure);
                 // Who says too little has not failed to say something.
                 let degraded = matches!(fault, DocumentsFault::Degraded(_));
+                if !degraded {
+                    self.counters.count(Count::UpstreamFailure);
+                }
                 let fails = !degraded && !matches!(fault, DocumentsFault::Stopping);
                 self.counters.upstream_fails(fails);
                 let stale = old.and_then(|old| {
@@ -461,13 +489,21 @@ impl<S: Source> Inner<S> {
                     old.document.clone().filter(|_| fits).map(|document| (document, old))
                 });
                 let Some((document, old)) = stale else { return Err(fault) };
-                warn!(list = %key, error = %fault, "upstream failed, giving an old list");
-                self.counters.count(Count::Stale);
-                if trail.begins_here() {
+                if degraded {
+                    warn!(list = %key, "the upstream tells less than it did, keeping the older list too");
+                } else {
+                    warn!(list = %key, error = %fault, "upstream failed, giving an old list");
+                }
+                let lesser = lesser.or_else(|| old.lesser.clone());
+                if lesser.is_none() {
+                    self.counters.count(Count::Stale);
+                }
+                // Who says too little says so however it was asked.
+                if degraded || trail.begins_here() {
                     let Keeping { negative_ttl, retry_after, .. } = self.keeping;
                     let pause = if degraded { negative_ttl } else { retry_after };
                     let retry_at = Instant::now() + pause;
-                    self.keep(key, Kept { retry_at, ..old }, n_purges);
+                    self.keep(key, Kept { retry_at, lesser, ..old }, n_purges);
                 }
                 Ok(Landed::asked(Open::kept(document)))
             }
@@ -475,8 +511,17 @@ impl<S: Source> Inner<S> {
     }
 
     /// Keeps what is known of a list, unless some was forgotten since it was asked for.
-    fn keep(&self, key: &S::Key, kept: Kept<S::Document>, n_purges: u64) {
-        let weight = kept.document.as_deref().map_or(512, |list| S::size_bytes(list) as u64);
+    fn keep(&self, key: &S::Key, mut kept: Kept<S::Document>, n_purges: u64) {
+        let mut weight = kept.document.as_deref().map_or(512, |list| S::size_bytes(list) as u64);
+        if let Some(lesser) = &kept.lesser {
+            let both = weight + S::size_bytes(lesser) as u64;
+            // Rather without it than neither of them.
+            if both > self.keeping.max_bytes {
+                kept.lesser = None;
+            } else {
+                weight = both;
+            }
+        }
         let mut shelved = self.kept();
         if shelved.n_purges == n_purges {
             shelved.lists.put(key.clone(), kept, weight);

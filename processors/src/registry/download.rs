@@ -170,22 +170,28 @@ impl<C: ArtifactCache> Downloads<C> {
         trail: &Trail,
     ) -> Result<Opened, Arc<DownloadFault>> {
         let kept = self.kept(wanted).await;
-        let mut patience = self.0.bounds.first;
-        match kept.map_err(|fault| Arc::new(fault.into()))? {
+        let is_here = match kept.map_err(|fault| Arc::new(fault.into()))? {
             Some(Looked::Right(cached)) => {
                 self.0.counters.count(Count::FileHit);
                 self.note_use(&cached).await;
                 return Ok(Opened::Kept(cached));
             }
-            // Hashed once, however many ask for it. It is here: nobody waits for an upstream.
-            Some(Looked::Unhashed(_)) => {
-                patience = self.0.bounds.time;
-                self.0.counters.count(Count::FileHit);
+            Some(Looked::Unhashed(_)) => true,
+            None => {
+                self.0.counters.count(Count::FileMiss);
+                false
             }
-            None => self.0.counters.count(Count::FileMiss),
-        }
+        };
         let mut state = self.state_of(wanted, caller, trail);
-        let sendable = tokio::time::timeout(patience, state.wait_for(State::can_be_answered)).await;
+        // Hashed once, however many ask for it, and waited for as long as that takes: the download has a
+        // bound of its own. Whether that was enough is known only then.
+        let looked = state.wait_for(State::is_looked_at).await.map(|it| it.is_of_what_is_kept());
+        let was_here = looked.map_err(|_| Arc::new(DownloadFault::Stopping))?;
+        if is_here {
+            self.0.counters.count(if was_here { Count::FileHit } else { Count::FileMiss });
+        }
+        let first = self.0.bounds.first;
+        let sendable = tokio::time::timeout(first, state.wait_for(State::can_be_answered)).await;
         if matches!(sendable, Ok(Err(_))) {
             return Err(Arc::new(DownloadFault::Stopping));
         }
@@ -194,7 +200,7 @@ impl<C: ArtifactCache> Downloads<C> {
         match now {
             State::Kept(cached) => Ok(Opened::Kept(cached)),
             State::Failed(fault) => Err(fault),
-            State::Asking => Err(Arc::new(DownloadFault::NothingCame(patience))),
+            State::Looking | State::Asking => Err(Arc::new(DownloadFault::NothingCame(first))),
             // Also when a first piece is here, and the second is long in coming.
             State::Coming { .. } | State::Done { .. } => Ok(Opened::Coming(Transfer { state })),
         }
@@ -226,7 +232,7 @@ impl<C: ArtifactCache> Downloads<C> {
         if let Some(state) = running.get(&key) {
             return state.clone();
         }
-        let (sender, state) = watch::channel(State::Asking);
+        let (sender, state) = watch::channel(State::Looking);
         running.insert(key.clone(), state.clone());
         drop(running);
         let this = self.clone();

@@ -11,8 +11,11 @@ const END64: Structure = (56, *b"PK\x06\x06");
 const LOCATOR64: Structure = (20, *b"PK\x06\x07");
 const MAX_COMMENT_BYTES: u64 = 0xffff;
 
-/// How long the header of an entry in the directory is at least.
-pub(super) const ENTRY_BYTES: u64 = 46;
+/// The header of an entry in the directory.
+pub(super) const CENTRAL: Structure = (46, *b"PK\x01\x02");
+
+/// How long that is at least.
+pub(super) const ENTRY_BYTES: u64 = CENTRAL.0 as u64;
 
 /// The end cannot be read.
 #[derive(Debug, thiserror::Error)]
@@ -123,5 +126,16 @@ impl End {
             n_entries: n,
             is_plain: sole && one_disk && abuts,
         })
+    }
+
+    /// Whether the directory begins with an entry, where it has any. Who looks for the first one and does
+    /// not find it may believe in an end that stands before this one, and that nobody has looked at.
+    pub(super) fn begins(&self, file: &File) -> Result<bool, EndFault> {
+        if self.n_entries == 0 {
+            return Ok(true);
+        }
+        let mut mark = [0; 4];
+        file.read_exact_at(&mut mark, self.directory_at).map_err(cut)?;
+        Ok(mark == CENTRAL.1)
     }
 }

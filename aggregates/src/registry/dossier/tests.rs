@@ -521,6 +521,28 @@ fn what_its_list_tells_against_a_version_refuses_it_or_is_told_as_the_settings_s
 }
 
 #[test]
+fn when_a_version_was_published_matters_to_its_age_and_to_what_was_before_it() {
+    let reads = |settings: Settings| {
+        let given = Given { settings, ..Given::default() };
+        given.dossier_for(None).reads_times()
+    };
+    assert!(!reads(Settings::default()));
+    assert!(Given::default().dossier_for(None).as_of(ago(100)).reads_times());
+    let aged = EcosystemSettings { min_age_hours: 1, ..own(Ecosystem::Pypi) };
+    assert!(reads(Settings { ecosystems: vec![aged], ..Settings::default() }));
+    for trust in [
+        Trust { provenance: Reaction::Warn, ..Trust::default() },
+        Trust { publisher: Reaction::Block, ..Trust::default() },
+    ] {
+        let given =
+            Given { settings: Settings { trust, ..Settings::default() }, ..Given::default() };
+        let of = |ecosystem| given.facts().about(ecosystem, "six", None, NOW).reads_times();
+        assert!(of(Ecosystem::Pypi) && of(Ecosystem::Npm));
+        assert!(!of(Ecosystem::Cargo), "its lists tell nothing of that");
+    }
+}
+
+#[test]
 fn only_lists_that_tell_something_are_read_for_it() {
     let given = Given {
         settings: Settings {

@@ -2,6 +2,8 @@
 
 mod behind;
 mod blobs;
+mod deep;
+mod narrow;
 
 use std::time::Duration;
 

@@ -48,6 +48,7 @@ impl<S: Source> Inner<S> {
                 confirmed_at: now,
                 retry_at: now,
                 validators,
+                lesser: None,
                 shared,
             };
             Ok((kept, room))
@@ -86,11 +87,10 @@ impl<S: Source> Inner<S> {
                 // Only what can be read is put down.
                 let whole = shared.map(|_| page.clone());
                 let (document, room) = read::<S>(key.clone(), page).await?;
-                if with_list.is_some_and(|old| self.outlives(old, &document)) {
-                    return Err(DocumentsFault::Degraded(what::<S>(key)));
-                }
+                // What does not take the place of the old one here does not take it elsewhere either.
+                let displaces = with_list.is_none_or(|old| !self.outlives(old, &document));
                 let id = shared
-                    .zip(whole)
+                    .zip(whole.filter(|_| displaces))
                     .and_then(|((shared, began), page)| shared.put(&self.base, key, &page, began));
                 confirmed(Some(Arc::new(document)), validators, id, room)
             }

@@ -87,8 +87,9 @@ impl<S: Source> Shared<S> {
             let confirmed = self.cache.confirmed(&place).await.ok()?;
             if let Some(confirmed) = confirmed.filter(|confirmed| confirmed.id == id) {
                 let confirmed_at = self.instant(confirmed.at)?;
-                return (old.confirmed_at < confirmed_at)
-                    .then(|| (Kept { confirmed_at, retry_at: confirmed_at, ..old.clone() }, None));
+                let again =
+                    || Kept { confirmed_at, retry_at: confirmed_at, lesser: None, ..old.clone() };
+                return (old.confirmed_at < confirmed_at).then(|| (again(), None));
             }
         }
         // That it does not answer was told where it was found out.
@@ -114,6 +115,7 @@ impl<S: Source> Shared<S> {
             .ok()?;
         let kept = Kept {
             says_less: says_less::<S>(old, &document),
+            lesser: None,
             document: Some(Arc::new(document)),
             confirmed_at,
             retry_at: confirmed_at,

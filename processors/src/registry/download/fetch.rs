@@ -16,7 +16,7 @@ use super::{
     arrival::{Arrival, Fetched},
     promise::Check,
     shape::ShapeFault,
-    transfer::State,
+    transfer::{Origin, State},
 };
 use crate::{
     caller::Caller,
@@ -46,6 +46,8 @@ impl<C: ArtifactCache> Downloads<C> {
         if is_here {
             return Ok(None);
         }
+        // From now on it is the upstream that is waited for.
+        state.send_replace(State::Asking);
         // Sooner than a client is told that nothing comes.
         let slot = tokio::time::timeout(self.0.bounds.first / 2, self.0.slots.acquire()).await;
         let _slot = slot.map_err(|_| DownloadFault::Busy)?.map_err(|_| DownloadFault::Stopping)?;
@@ -73,7 +75,8 @@ impl<C: ArtifactCache> Downloads<C> {
             }
             // All that came before this piece; this one waits for the next, or for the verdict.
             let (file, available) = (Arc::clone(&arrival.file), arrival.n_bytes);
-            state.send_replace(State::Coming { file, size, available });
+            let origin = Origin::Upstream;
+            state.send_replace(State::Coming { file, size, available, origin });
             if arrival.n_bytes + chunk.len() as u64 > most {
                 return Err(DownloadFault::Mismatch(format!("more than {most} bytes")));
             }
@@ -95,8 +98,8 @@ impl<C: ArtifactCache> Downloads<C> {
         let leaves = size > self.0.bounds.hashed_first_bytes;
         let hashed = |available| {
             if leaves && available < size {
-                let file = Arc::clone(&file);
-                state.send_replace(State::Coming { file, size: Some(size), available });
+                let (file, size, origin) = (Arc::clone(&file), Some(size), Origin::Kept);
+                state.send_replace(State::Coming { file, size, available, origin });
             }
         };
         match self.0.cache.verify(&wanted.key, found, hashed).await? {

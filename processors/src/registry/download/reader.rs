@@ -89,7 +89,7 @@ async fn readable(
                     return Ok(Some((Arc::clone(file), upto)));
                 }
             }
-            State::Asking => {}
+            State::Looking | State::Asking => {}
         }
         let gone = |_| io::Error::other(DownloadFault::Stopping.to_string());
         transfer.state.changed().await.map_err(gone)?;

@@ -50,15 +50,26 @@ pub struct Transfer {
     pub(super) state: watch::Receiver<State>,
 }
 
+/// Where the bytes are from that come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Origin {
+    /// They were here, and are being hashed.
+    Kept,
+    /// The upstream sends them.
+    Upstream,
+}
+
 /// How far a download is.
 #[derive(Debug, Clone)]
 pub(super) enum State {
+    /// What is kept of it is being looked at.
+    Looking,
     /// The upstream is being asked.
     Asking,
     /// It is kept, and is what it was.
     Kept(Cached),
     /// So much of it may be read.
-    Coming { file: Arc<File>, size: Option<u64>, available: u64 },
+    Coming { file: Arc<File>, size: Option<u64>, available: u64, origin: Origin },
     /// It is whole and fits.
     Done {
         file: Arc<File>,
@@ -75,10 +86,20 @@ impl State {
         matches!(self, Self::Kept(_) | Self::Done { .. })
     }
 
+    /// Whether what is kept of it is all that is needed, as far as is known.
+    pub(super) const fn is_of_what_is_kept(&self) -> bool {
+        matches!(self, Self::Looking | Self::Kept(_) | Self::Coming { origin: Origin::Kept, .. })
+    }
+
+    /// Whether what is kept of it can be answered with, or is known not to be enough.
+    pub(super) const fn is_looked_at(&self) -> bool {
+        self.can_be_answered() || !self.is_of_what_is_kept()
+    }
+
     /// Whether there is something to send, or nothing more to wait for.
     pub(super) const fn can_be_answered(&self) -> bool {
         match self {
-            Self::Asking => false,
+            Self::Looking | Self::Asking => false,
             Self::Coming { available, .. } => *available > 0,
             Self::Kept(_) | Self::Done { .. } | Self::Failed(_) => true,
         }
@@ -91,7 +112,7 @@ impl Transfer {
     pub(super) async fn measured(&self, bound: Duration) -> Result<u64, Arc<DownloadFault>> {
         let mut state = self.state.clone();
         let known = |state: &State| match state {
-            State::Asking => false,
+            State::Looking | State::Asking => false,
             State::Coming { size, .. } => size.is_some(),
             State::Kept(_) | State::Done { .. } | State::Failed(_) => true,
         };
@@ -101,7 +122,7 @@ impl Transfer {
             State::Coming { size: Some(size), .. } | State::Done { size, .. } => Ok(*size),
             State::Kept(cached) => Ok(cached.meta.size),
             State::Failed(fault) => Err(Arc::clone(fault)),
-            State::Asking | State::Coming { size: None, .. } => {
+            State::Looking | State::Asking | State::Coming { size: None, .. } => {
                 Err(Arc::new(DownloadFault::Unmeasured(bound)))
             }
         }
@@ -113,7 +134,7 @@ impl Transfer {
             State::Coming { size, .. } => *size,
             State::Done { size, .. } => Some(*size),
             State::Kept(cached) => Some(cached.meta.size),
-            State::Asking | State::Failed(_) => None,
+            State::Looking | State::Asking | State::Failed(_) => None,
         }
     }
 }
@@ -124,7 +145,7 @@ mod tests {
 
     fn coming(size: Option<u64>) -> State {
         let file = Arc::new(tempfile::tempfile().unwrap());
-        State::Coming { file, size, available: 1 }
+        State::Coming { file, size, available: 1, origin: Origin::Upstream }
     }
 
     #[tokio::test(start_paused = true)]

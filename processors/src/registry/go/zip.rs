@@ -54,6 +54,10 @@ pub fn hash(file: &File, prefix: &str) -> Result<[u8; 32], ZipFault> {
     check(file)?;
     let file = file.try_clone().map_err(ZipFault::Disk)?;
     let mut archive = ZipArchive::new(io::BufReader::new(file)).map_err(|fault| of(&fault))?;
+    // As was looked at before; but who opens it has found its end in a way of its own.
+    if archive.len() as u64 > MAX_FILES {
+        return Err(ZipFault::TooLarge);
+    }
     let (mut sums, mut n_bytes) = (BTreeMap::new(), 0);
     for at in 0..archive.len() {
         let entry = archive.by_index(at).map_err(|fault| of(&fault))?;
@@ -89,10 +93,11 @@ pub fn hash(file: &File, prefix: &str) -> Result<[u8; 32], ZipFault> {
 /// Refuses what makes memory for more than is there, or for more than may be, before it is opened.
 fn check(file: &File) -> Result<(), ZipFault> {
     let length = file.metadata().map_err(ZipFault::Disk)?.len();
-    let end = End::of(file, length).map_err(|fault| match fault {
+    let unreadable = |fault| match fault {
         EndFault::Io(fault) => ZipFault::Disk(fault),
         EndFault::Malformed(what) => ZipFault::Unreadable(what.to_owned()),
-    })?;
+    };
+    let end = End::of(file, length).map_err(unreadable)?;
     let End { directory_bytes, n_entries, is_plain, .. } = end;
     let why = if n_entries > MAX_FILES {
         format!("it says that it holds {n_entries} files, {MAX_FILES} are read at most")
@@ -102,6 +107,8 @@ fn check(file: &File) -> Result<(), ZipFault> {
         format!("a directory of {directory_bytes} bytes does not have {n_entries} entries")
     } else if !is_plain {
         "its directory does not end where its end begins, or it has several".to_owned()
+    } else if !end.begins(file).map_err(unreadable)? {
+        "its directory does not begin where its end says".to_owned()
     } else {
         return Ok(());
     };

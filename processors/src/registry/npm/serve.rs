@@ -91,7 +91,7 @@ impl<C: ArtifactCache> Npm<C> {
             }
             Target::Version { name, version } => {
                 let open = self.open(registry, &name, &asking, caller).await?;
-                self.version(open, &version, &asking, &base, caller).await
+                self.version((registry, &name), open, &version, (&asking, caller), &base).await
             }
             Target::Tarball { name, file } => {
                 let (open, mut artifact) =
@@ -144,7 +144,9 @@ impl<C: ArtifactCache> Npm<C> {
     }
 
     /// A packument of at most this age. One that leaves out when its versions were published is to be
-    /// newer where that matters: it may be told again.
+    /// newer where that matters, as it may be told again; where it matters to nothing that they are judged
+    /// by, neither to an age nor to who vouched for those before them, it is taken before an older one that
+    /// tells.
     async fn packument(
         &self,
         registry: &Documents<Packuments>,
@@ -155,14 +157,22 @@ impl<C: ArtifactCache> Npm<C> {
         let open = registry.get(name, max_age, &asking.trail).await;
         let open = open.map_err(|fault| Gate::<C, Json>::no_list(&fault))?;
         let brief = registry.keeping().negative_ttl;
-        if max_age <= brief || !open.document.lacks_times() {
+        let lesser = registry.lesser(name);
+        let is_old = brief < max_age && open.document.lacks_times();
+        if lesser.is_none() && !is_old {
             return Ok(open);
         }
         // Not as the gate knows it: nobody has looked at what is there yet.
         let (policy, now) = (self.gate.policy(), self.gate.ledger().now());
         let dossier = policy.about(Ecosystem::Npm, &name.judged(), caller, now);
         let dossier = dossier.map_err(|unreadable| Gate::<C, Json>::unreadable(&unreadable))?;
-        if asking.as_of.is_none() && !dossier.counts_age() {
+        if asking.as_of.is_none() && !dossier.reads_times() {
+            return Ok(lesser.unwrap_or(open));
+        }
+        if lesser.is_some() {
+            self.gate.counters().count(Count::Stale);
+        }
+        if !is_old {
             return Ok(open);
         }
         // Its room goes before another one is waited for.
@@ -206,11 +216,11 @@ impl<C: ArtifactCache> Npm<C> {
 
     async fn version(
         &self,
+        (registry, name): (&Documents<Packuments>, &Name),
         open: Open<Document>,
         version: &str,
-        asking: &Asking,
+        (asking, caller): (&Asking, &Caller),
         base: &Arc<str>,
-        caller: &Caller,
     ) -> Result<Answer, Otherwise> {
         self.look(&open, caller).await?;
         let judged = open.document.name.judged();
@@ -230,6 +240,11 @@ impl<C: ArtifactCache> Npm<C> {
         let at = named.or_else(|| filtered.tagged(document, version));
         let there = |at: &usize| filtered.fates.get(*at).is_some_and(Fate::listed);
         let Some(at) = at.filter(there) else {
+            if at.is_none() {
+                let what = format!("version `{version}`");
+                let has = |lesser: &Document| lesser.version(version).is_some();
+                not_withheld::<C>(registry, name, &what, has)?;
+            }
             // That it is not there may be the rules' doing, and is on record then.
             self.gate.list(&listed, &page, asking, caller).await?;
             let why = format!("version not found: {version}");
@@ -256,6 +271,9 @@ impl<C: ArtifactCache> Npm<C> {
                 return Ok((open, artifact));
             }
         }
+        let what = format!("tarball `{file}`");
+        let has = |lesser: &Document| artifact(registry, lesser, file).is_some();
+        not_withheld::<C>(registry, name, &what, has)?;
         let why = format!("`{name}` has no tarball `{file}`");
         Err(Gate::<C, Json>::no(StatusCode::NOT_FOUND, &why))
     }
@@ -389,6 +407,26 @@ impl<C: ArtifactCache> Npm<C> {
         })?;
         Ok(json(StatusCode::OK, &answer))
     }
+}
+
+/// Refuses for the moment what the packument that is given does not have, where the upstream has it by
+/// now, in one without the times that it would be judged by.
+fn not_withheld<C: ArtifactCache>(
+    registry: &Documents<Packuments>,
+    name: &Name,
+    what: &str,
+    has: impl FnOnce(&Document) -> bool,
+) -> Result<(), Otherwise> {
+    if registry.lesser(name).is_none_or(|lesser| !has(&lesser.document)) {
+        return Ok(());
+    }
+    let why = format!(
+        "the upstream has {what} of `{name}`, but does not say at this moment when any version was \
+         published, and that counts here; try again"
+    );
+    let answer = Gate::<C, Json>::no(StatusCode::SERVICE_UNAVAILABLE, &why);
+    let brief = registry.keeping().negative_ttl.as_secs().max(1);
+    Err(Box::new(answer.with(RETRY_AFTER, brief.into())))
 }
 
 /// What to fetch for a tarball.

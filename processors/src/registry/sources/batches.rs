@@ -239,7 +239,9 @@ pub(super) async fn append(
     Ok(())
 }
 
-/// Starts the comparisons with what is known about these ecosystems.
+/// Starts the comparisons with what is known about these ecosystems. What was missing goes with them: an
+/// edition that is refused, or not read to its end, may have shown it, so that it was not missing in two
+/// editions one after the other.
 pub(super) async fn differences(
     archive: &dyn Archive,
     ecosystems: impl IntoIterator<Item = Ecosystem>,
@@ -247,6 +249,7 @@ pub(super) async fn differences(
     let mut differences = BTreeMap::new();
     for ecosystem in ecosystems {
         differences.insert(ecosystem, archive.difference(ecosystem).await?);
+        archive.remember(ecosystem, Missing::default()).await;
     }
     Ok(differences)
 }

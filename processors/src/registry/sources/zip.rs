@@ -14,10 +14,9 @@ use std::{
 
 use flate2::{Crc, Decompress, FlushDecompress, Status};
 
-use crate::registry::zip_end::{End, EndFault, Header, Structure, cut, fixed};
+use crate::registry::zip_end::{CENTRAL, End, EndFault, Header, Structure, cut, fixed};
 
 const LOCAL: Structure = (30, *b"PK\x03\x04");
-const CENTRAL: Structure = (46, *b"PK\x01\x02");
 
 /// How much larger an entry may be packed than it is: what deflate adds to what it cannot pack is a few
 /// bytes in thousands.

@@ -43,19 +43,61 @@ const MAX_IMAGES: usize = 256;
 /// How many pages of tags are looked through for them.
 const MAX_PAGES: usize = 50;
 
-impl<C: ArtifactCache> Docker<C> {
-    pub(super) fn standing(&self, name: &Name, digest: Digest, dossier: &Dossier) -> Standing {
-        self.kin.standing(name, digest, &|reference| passes(dossier, reference))
-    }
+/// How far was looked behind what is refused: each further look has done the ones before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Looked {
+    Nowhere,
+    Digests,
+    Everywhere,
+}
 
-    /// Which of these manifests stands best, and how.
-    pub(super) fn best(
+/// What was looked into for one request.
+#[derive(Debug)]
+struct Behind<'a> {
+    /// What is asked for.
+    asked: &'a Reference,
+    looked: Looked,
+    /// What was looked into already.
+    digests: BTreeSet<Digest>,
+}
+
+impl<C: ArtifactCache> Docker<C> {
+    /// Which of these manifests stands best for who asks by this reference, and how: after a look behind what
+    /// is refused, as far as that has to be known. Whoever asks by a tag, asks by one that passes, and takes
+    /// no index.
+    pub(super) async fn best(
         &self,
-        name: &Name,
-        manifests: &[Digest],
+        upstream: &Upstream,
+        (name, asked, manifests): (&Name, &Reference, &[Digest]),
         dossier: &Dossier,
-    ) -> Option<(Digest, Standing)> {
-        self.kin.best(name, manifests, &|reference| passes(dossier, reference))
+        asking: &Asking,
+        caller: &Caller,
+    ) -> Result<Option<(Digest, Standing)>, Otherwise> {
+        let tag = match asked {
+            Reference::Tag(tag) => Some(tag),
+            Reference::Digest(_) => None,
+        };
+        let mut behind = Behind { asked, looked: Looked::Nowhere, digests: BTreeSet::new() };
+        loop {
+            let best = self.kin.best(name, manifests, tag, &|called| passes(dossier, called));
+            let needed = match best {
+                Some((_, Standing::Narrow(_))) => Looked::Digests,
+                Some((_, Standing::Nameless(_))) => Looked::Everywhere,
+                _ => return Ok(best),
+            };
+            // Where nothing is refused, nothing is behind it.
+            if dossier.is_silent() || needed <= behind.looked {
+                return Ok(best);
+            }
+            if behind.looked < Looked::Digests {
+                self.look_behind_digests(upstream, name, dossier, &mut behind, asking, caller)
+                    .await?;
+            }
+            if needed == Looked::Everywhere {
+                self.look_behind_tags(upstream, name, dossier, &mut behind, asking, caller).await?;
+            }
+            behind.looked = needed;
+        }
     }
 
     /// These manifests with the indexes that they stand in, as far as is known: the outermost first.
@@ -64,55 +106,55 @@ impl<C: ArtifactCache> Docker<C> {
         images.iter().map(Digest::to_string).collect()
     }
 
-    /// Looks what is behind the tags and digests that are refused, where there are any, so that a digest
-    /// that nobody named here does not lead past them.
-    pub(super) async fn look_behind(
+    /// Looks what is behind the digests that are refused, so that nothing that is not known to stand in them
+    /// leads past them.
+    async fn look_behind_digests(
         &self,
         upstream: &Upstream,
         name: &Name,
         dossier: &Dossier,
+        behind: &mut Behind<'_>,
         asking: &Asking,
         caller: &Caller,
     ) -> Result<(), Otherwise> {
-        if dossier.is_silent() {
-            return Ok(());
-        }
-        let mut behind = BTreeSet::new();
         let digests = refused_digests(dossier);
         if digests.len() > MAX_BLOCKED_DIGESTS {
             let why =
                 format!("more blocked digests than Weir looks behind ({MAX_BLOCKED_DIGESTS})");
-            return Err(too_many(name, &why));
+            return Err(too_many(behind.asked, name, &why));
         }
+        let asked = behind.asked;
         for digests in digests.chunks(DIGESTS_AT_ONCE) {
             let looking = digests.iter().map(|digest| {
                 let digest = *digest;
                 async move {
-                    let is_there = self.is_there(upstream, name, digest, asking).await?;
+                    let is_there = self.is_there(upstream, (name, asked), digest, asking).await?;
                     Ok::<_, Otherwise>(is_there.then_some(digest))
                 }
             });
             let looked: Vec<Option<Digest>> = try_join_all(looking).await?;
             for digest in looked.into_iter().flatten() {
                 let from = (name, digest, None);
-                self.look_into(upstream, from, &mut behind, asking, caller).await?;
+                self.look_into(upstream, from, behind, asking, caller).await?;
             }
         }
-        self.look_behind_tags(upstream, name, dossier, &mut behind, asking, caller).await
+        Ok(())
     }
 
+    /// Looks what is behind the tags that are refused.
     async fn look_behind_tags(
         &self,
         upstream: &Upstream,
         name: &Name,
         dossier: &Dossier,
-        behind: &mut BTreeSet<Digest>,
+        behind: &mut Behind<'_>,
         asking: &Asking,
         caller: &Caller,
     ) -> Result<(), Otherwise> {
+        let asked = behind.asked;
         let many = || {
             let why = format!("more blocked tags than Weir looks behind ({MAX_BLOCKED_TAGS})");
-            too_many(name, &why)
+            too_many(asked, name, &why)
         };
         let (mut page, mut n_blocked) = (Page::default(), 0);
         for _ in 0..MAX_PAGES {
@@ -131,7 +173,7 @@ impl<C: ArtifactCache> Docker<C> {
                     Ok(digest) => digest,
                     // Listed and gone: then nothing is behind it.
                     Err(DocumentsFault::NotFound(_)) => continue,
-                    Err(fault) => return Err(no_look::<C>(name, tag, &fault)),
+                    Err(fault) => return Err(no_look::<C>(asked, name, tag, &fault)),
                 };
                 let from = (name, digest, Some(tag));
                 self.look_into(upstream, from, behind, asking, caller).await?;
@@ -153,7 +195,7 @@ impl<C: ArtifactCache> Docker<C> {
         &self,
         upstream: &Upstream,
         (name, digest, tag): (&Name, Digest, Option<&Tag>),
-        behind: &mut BTreeSet<Digest>,
+        behind: &mut Behind<'_>,
         asking: &Asking,
         caller: &Caller,
     ) -> Result<(), Otherwise> {
@@ -161,13 +203,13 @@ impl<C: ArtifactCache> Docker<C> {
         for depth in 0..MAX_DEPTH {
             let mut below = Vec::new();
             for digest in layer {
-                let is_new = behind.insert(digest);
+                let is_new = behind.digests.insert(digest);
                 if !is_new && tag.is_none() {
                     continue;
                 }
-                if behind.len() > MAX_BEHIND {
+                if behind.digests.len() > MAX_BEHIND {
                     let why = format!("more behind what is blocked than Weir reads ({MAX_BEHIND})");
-                    return Err(too_many(name, &why));
+                    return Err(too_many(behind.asked, name, &why));
                 }
                 let manifest = match self.loaded(upstream, name, digest, asking, caller).await {
                     Ok(manifest) => manifest,
@@ -175,9 +217,11 @@ impl<C: ArtifactCache> Docker<C> {
                     Err(fault) if tag.is_none() && fault.is_missing() => continue,
                     // Blocked itself, and of a kind that leads to nothing here.
                     Err(fault) if depth == 0 && fault.is_foreign() => continue,
-                    Err(fault) => return Err(fault.told_of_others::<C>(name, digest)),
+                    Err(fault) => {
+                        return Err(fault.told_of_others::<C>(behind.asked, name, digest));
+                    }
                 };
-                self.kin.learn(name, digest, tag, &manifest);
+                self.kin.learn_behind(name, digest, tag, &manifest);
                 if is_new {
                     below.extend_from_slice(&manifest.indexes);
                 }
@@ -185,14 +229,14 @@ impl<C: ArtifactCache> Docker<C> {
             layer = below;
             tag = None;
         }
-        if layer.is_empty() { Ok(()) } else { Err(too_deep(name, digest)) }
+        if layer.is_empty() { Ok(()) } else { Err(too_deep(behind.asked, name, digest)) }
     }
 
     /// Whether there is a manifest of this digest, here or at the upstream.
     async fn is_there(
         &self,
         upstream: &Upstream,
-        name: &Name,
+        (name, asked): (&Name, &Reference),
         digest: Digest,
         asking: &Asking,
     ) -> Result<bool, Otherwise> {
@@ -208,7 +252,7 @@ impl<C: ArtifactCache> Docker<C> {
                 // What cannot be looked at is found out when it is read.
                 Ok(!matches!(kept, Ok(None)))
             }
-            Err(fault) => Err(no_look::<C>(name, &digest, &fault)),
+            Err(fault) => Err(no_look::<C>(asked, name, &digest, &fault)),
         }
     }
 
@@ -220,8 +264,11 @@ impl<C: ArtifactCache> Docker<C> {
         accepts: Accepts,
         asking: &Asking,
     ) -> Result<Digest, DocumentsFault> {
+        let heads = match reference {
+            Reference::Tag(_) => &upstream.heads,
+            Reference::Digest(_) => &upstream.digests,
+        };
         let called = Called { name: name.clone(), reference, accepts };
-        let heads = &upstream.heads;
         Ok(*heads.get(&called, heads.keeping().ttl, &asking.trail).await?.document)
     }
 }

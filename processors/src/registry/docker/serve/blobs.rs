@@ -2,7 +2,10 @@
 
 use http::{HeaderValue, StatusCode};
 
-use super::{artifact::key_of, faults::unnameable};
+use super::{
+    artifact::key_of,
+    faults::{not_known, unnameable},
+};
 use crate::{
     caller::Caller,
     registry::{
@@ -12,7 +15,7 @@ use crate::{
         docker::{
             Docker, Upstream,
             kin::Standing,
-            name::{Digest, Name},
+            name::{Digest, Name, Reference},
             upstream::{CONTENT_DIGEST, below},
             voice::error,
         },
@@ -33,11 +36,9 @@ impl<C: ArtifactCache> Docker<C> {
         let dossier = self.gate.about(name.as_str(), asking, caller)?;
         let named_by = self.kin.named_by(name, digest);
         let manifests: Vec<Digest> = named_by.keys().copied().collect();
-        let mut best = self.best(name, &manifests, &dossier);
-        if matches!(best, Some((_, Standing::Nameless(_)))) {
-            self.look_behind(upstream, name, &dossier, asking, caller).await?;
-            best = self.best(name, &manifests, &dossier);
-        }
+        let asked = Reference::Digest(digest);
+        let among = (name, &asked, &manifests[..]);
+        let best = self.best(upstream, among, &dossier, asking, caller).await?;
         let Some((manifest, standing)) = best else {
             let why = format!(
                 "no manifest of `{name}` that passed here names this blob; ask for its manifest \
@@ -45,7 +46,15 @@ impl<C: ArtifactCache> Docker<C> {
             );
             return Err(Box::new(error(StatusCode::NOT_FOUND, "BLOB_UNKNOWN", &why)));
         };
-        let (Standing::Passes(by) | Standing::Nameless(by) | Standing::Refused(by)) = standing;
+        let by = match standing {
+            Standing::Passes(by)
+            | Standing::Narrow(by)
+            | Standing::Nameless(by)
+            | Standing::Refused(by) => by,
+            // Nothing is said against any name, however many there are.
+            Standing::Unknown(_) if dossier.is_silent() => Reference::Digest(manifest),
+            Standing::Unknown(beyond) => return Err(not_known(&asked, name, manifest, beyond)),
+        };
         let mut artifact = upstream.artifact(name, &by, None)?;
         artifact.file = digest.to_string();
         artifact.role = Role::Blob { within: self.images(name, &manifests) };

@@ -7,7 +7,7 @@ use http::{StatusCode, header::RETRY_AFTER};
 use crate::registry::{
     cache::ArtifactCache,
     docker::{
-        kin::MAX_DEPTH,
+        kin::{Beyond, MAX_ASKED, MAX_DEPTH},
         manifest::ManifestFault,
         name::{Digest, Name, Reference},
         voice::{Errors, error},
@@ -58,9 +58,14 @@ impl NotLoaded {
     }
 
     /// What clients are told that asked for something else, which may be behind it.
-    pub(super) fn told_of_others<C: ArtifactCache>(self, name: &Name, digest: Digest) -> Otherwise {
+    pub(super) fn told_of_others<C: ArtifactCache>(
+        self,
+        asked: &Reference,
+        name: &Name,
+        digest: Digest,
+    ) -> Otherwise {
         match self {
-            Self::File(fault) if is_not_given(&fault) => unshown(name, &digest, &fault),
+            Self::File(fault) if is_not_given(&fault) => unshown(asked, name, &digest, &fault),
             other => other.told::<C>(name, digest),
         }
     }
@@ -71,27 +76,50 @@ pub(super) fn unnameable(name: &Name) -> Otherwise {
     Box::new(error(StatusCode::BAD_REQUEST, "NAME_INVALID", &why))
 }
 
-pub(super) fn too_many(name: &Name, what: &str) -> Otherwise {
-    unseen(&format!("`{name}` has {what}"))
+pub(super) fn too_many(asked: &Reference, name: &Name, what: &str) -> Otherwise {
+    unseen(asked, &format!("`{name}` has {what}"))
 }
 
-pub(super) fn too_deep(name: &Name, digest: Digest) -> Otherwise {
+pub(super) fn too_deep(asked: &Reference, name: &Name, digest: Digest) -> Otherwise {
     let why =
         format!("{digest} of `{name}`, which is blocked or behind a tag that is, has indexes");
-    unseen(&format!("{why} in indexes, deeper than Weir looks ({MAX_DEPTH})"))
+    unseen(asked, &format!("{why} in indexes, deeper than Weir looks ({MAX_DEPTH})"))
 }
 
-/// What may lead past what is blocked, for all that is known.
-fn unseen(why: &str) -> Otherwise {
-    let why = format!("{why}, so a digest alone is not let through; ask by a tag first");
+/// More leads to a manifest than Weir looks at, and by what it looks at it does not pass.
+pub(super) fn not_known(
+    asked: &Reference,
+    name: &Name,
+    digest: Digest,
+    beyond: Beyond,
+) -> Otherwise {
+    let why = match beyond {
+        Beyond::Depth => {
+            format!("stands in indexes in indexes, deeper than Weir looks ({MAX_DEPTH})")
+        }
+        Beyond::Names => format!("was seen under more names than Weir asks about ({MAX_ASKED})"),
+    };
+    unseen(asked, &format!("{digest} of `{name}` {why}"))
+}
+
+/// What may lead past what is blocked, for all that is known. Only who takes no index is told so of a tag.
+fn unseen(asked: &Reference, why: &str) -> Otherwise {
+    let so = match asked {
+        Reference::Digest(_) => "a digest alone is not let through; ask by a tag first",
+        Reference::Tag(_) => {
+            "what the tag means to who takes no index is not let through; ask with an `Accept` that \
+             takes indexes"
+        }
+    };
+    let why = format!("{why}, so {so}");
     Box::new(error(StatusCode::FORBIDDEN, "DENIED", &why).because(&why))
 }
 
 /// The upstream does not show what is blocked, or behind it: what that names is not known.
-fn unshown(name: &Name, what: &dyn Display, fault: &dyn Display) -> Otherwise {
+fn unshown(asked: &Reference, name: &Name, what: &dyn Display, fault: &dyn Display) -> Otherwise {
     let why =
         format!("{what} of `{name}` is blocked, or behind what is, and could not be looked at");
-    unseen(&format!("{why} ({fault})"))
+    unseen(asked, &format!("{why} ({fault})"))
 }
 
 pub(super) fn unreadable(name: &Name, digest: Digest, cause: &dyn Display) -> Otherwise {
@@ -126,6 +154,7 @@ pub(super) fn no_list<C: ArtifactCache>(fault: &DocumentsFault, code: &str) -> O
 /// What clients are told when it is not what they asked for that the upstream refuses, but what is
 /// blocked.
 pub(super) fn no_look<C: ArtifactCache>(
+    asked: &Reference,
     name: &Name,
     what: &dyn Display,
     fault: &DocumentsFault,
@@ -133,7 +162,7 @@ pub(super) fn no_look<C: ArtifactCache>(
     if let DocumentsFault::Status { status, .. } = fault
         && denies(*status)
     {
-        return unshown(name, what, fault);
+        return unshown(asked, name, what, fault);
     }
     no_list::<C>(fault, "MANIFEST_UNKNOWN")
 }

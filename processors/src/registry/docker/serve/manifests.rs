@@ -6,7 +6,7 @@ use futures_util::StreamExt as _;
 use http::{HeaderValue, header::VARY};
 use weir_aggregates::registry::dossier::Dossier;
 
-use super::faults::{NotLoaded, busy, no_list, not_taken, unreadable};
+use super::faults::{NotLoaded, busy, no_list, not_known, not_taken, unreadable};
 use crate::{
     caller::Caller,
     registry::{
@@ -15,7 +15,7 @@ use crate::{
         cache::ArtifactCache,
         docker::{
             Docker, Upstream,
-            kin::Standing,
+            kin::{Beyond, Standing},
             manifest::{self, Accepts, Manifest},
             name::{Digest, Name, Reference, Tag},
             tags::{passes, passes_but_for_age},
@@ -79,7 +79,11 @@ impl<C: ArtifactCache> Docker<C> {
                 } else {
                     let all = self.load(upstream, name, whole, asking, caller).await?;
                     self.kin.learn(name, whole, tag, &all);
-                    self.kin.learn(name, digest, None, &manifest);
+                    // What others are not told of by this tag has it in another way.
+                    match tag.filter(|_| !all.manifests.contains(&digest)) {
+                        Some(tag) => self.kin.learn_narrow(name, digest, tag, &manifest),
+                        None => self.kin.learn(name, digest, None, &manifest),
+                    }
                 }
                 if !accepts.takes(manifest.media_type) {
                     return Err(not_taken(name, reference, manifest.media_type));
@@ -111,18 +115,44 @@ impl<C: ArtifactCache> Docker<C> {
         if let Reference::Tag(_) = reference {
             // Whoever asks by a tag that passes, passes; unless the digest itself does not.
             let mut own = [whole, digest].into_iter().map(Reference::Digest);
-            let refused = own.find(|own| !passes(dossier, own));
-            return Ok(refused.unwrap_or_else(|| reference.clone()));
+            if let Some(refused) = own.find(|own| !passes(dossier, own)) {
+                return Ok(refused);
+            }
+            // What the tag means to others was told by itself, and may be something newer: then an index that
+            // does not pass may be the one that this stands in.
+            if whole == digest
+                || self.names(upstream, name, [whole, digest], asking, caller).await?
+            {
+                return Ok(reference.clone());
+            }
         }
-        let mut standing = self.standing(name, digest, dossier);
-        if matches!(standing, Standing::Nameless(_)) {
-            self.look_behind(upstream, name, dossier, asking, caller).await?;
-            standing = self.standing(name, digest, dossier);
+        let manifests = [digest];
+        let among = (name, reference, &manifests[..]);
+        let best = self.best(upstream, among, dossier, asking, caller).await?;
+        match best.map_or(Standing::Unknown(Beyond::Depth), |(_, standing)| standing) {
+            Standing::Refused(by) => Ok(by),
+            // Where nothing is said against any name, it matters not how many there are.
+            Standing::Unknown(beyond) if !dossier.is_silent() => {
+                Err(not_known(reference, name, digest, beyond))
+            }
+            Standing::Passes(_)
+            | Standing::Narrow(_)
+            | Standing::Nameless(_)
+            | Standing::Unknown(_) => Ok(reference.clone()),
         }
-        Ok(match standing {
-            Standing::Refused(by) => by,
-            Standing::Passes(_) | Standing::Nameless(_) => reference.clone(),
-        })
+    }
+
+    /// Whether an index names a manifest.
+    async fn names(
+        &self,
+        upstream: &Upstream,
+        name: &Name,
+        [index, digest]: [Digest; 2],
+        asking: &Asking,
+        caller: &Caller,
+    ) -> Result<bool, Otherwise> {
+        let index = self.load(upstream, name, index, asking, caller).await?;
+        Ok(index.manifests.contains(&digest))
     }
 
     /// Sees a manifest and what it names, where it matters when that was seen first: not before the

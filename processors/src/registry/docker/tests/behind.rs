@@ -3,7 +3,7 @@
 use super::*;
 
 /// An index of these.
-fn index_of(media_type: &str, digests: &[Digest]) -> Vec<u8> {
+pub(super) fn index_of(media_type: &str, digests: &[Digest]) -> Vec<u8> {
     let named: Vec<_> = digests
         .iter()
         .map(|digest| json!({"mediaType": media_type, "digest": digest, "size": 1}))
@@ -13,7 +13,7 @@ fn index_of(media_type: &str, digests: &[Digest]) -> Vec<u8> {
 
 impl Weir {
     /// Puts a manifest where it is found by its digest, and under these tags.
-    fn put(&self, manifest: &[u8], tags: &[&str]) -> Digest {
+    pub(super) fn put(&self, manifest: &[u8], tags: &[&str]) -> Digest {
         let digest = Digest::of(manifest);
         let canned = Canned::new(manifest.to_vec()).with(DIGEST, &digest.to_string());
         for reference in tags.iter().map(ToString::to_string).chain([digest.to_string()]) {
@@ -49,6 +49,44 @@ async fn a_digest_that_nobody_asked_for_yet_takes_along_what_it_names() {
     assert_eq!(weir.has(&blob).await, LAYER);
     weir.upstream.remove(&at("manifests/v1"));
     assert_eq!(weir.refusal(&child).await.0, 403);
+}
+
+/// Once, all of them were asked for again half a minute later, and one answer that failed failed what is
+/// allowed.
+#[tokio::test]
+async fn that_a_blocked_digest_is_not_there_is_believed_as_long_as_a_tag_is() {
+    let brief = |config: &mut Config| config.keeping.negative_ttl = Duration::ZERO;
+    let weir = Weir::start_with(brief).await;
+    let image = Image::new("x");
+    weir.publish(&image, &[]);
+    weir.list(&["gone"]);
+    let absent = Digest::of(b"nobody has it").to_string();
+    weir.rules(1, &[rule(&format!("{absent} || gone"), Mask::Mark)]);
+    for n_asked in 1..3 {
+        weir.has(format!("manifests/{}", image.index())).await;
+        let asked = |reference: &str| weir.upstream.n_asked(&at(&format!("manifests/{reference}")));
+        assert_eq!((asked(&absent), asked("gone")), (1, n_asked), "a tag may come any time");
+    }
+}
+
+/// Once, what was looked at because it is blocked left no room for what is not.
+#[tokio::test]
+async fn a_layer_that_many_blocked_images_have_comes_with_one_that_passes() {
+    let weir = Weir::start().await;
+    let image = Image::new("good");
+    weir.publish(&image, &[]);
+    weir.list(&[]);
+    let rules: Vec<_> = (0..256_u128)
+        .map(|n| {
+            let digest = weir.put(&Image::new(&n.to_string()).manifest, &[]).to_string();
+            rule_of(Ecosystem::Docker, n, "app", &digest, Mask::Mark)
+        })
+        .collect();
+    weir.rules(1, &rules);
+    for _ in 0..2 {
+        weir.has(format!("manifests/{}", image.manifest())).await;
+        assert_eq!(weir.has(format!("blobs/{}", Digest::of(LAYER))).await, LAYER);
+    }
 }
 
 #[tokio::test]

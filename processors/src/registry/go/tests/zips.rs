@@ -199,6 +199,13 @@ fn a_zip_that_says_more_of_itself_than_it_has_is_not_opened() {
     ambiguous.extend(b"PK\x05\x06");
     let mut prefixed = b"#!/bin/sh\n".to_vec();
     prefixed.extend(&plain);
+    // Its directory would be the end before it, which is then believed to say how much there is.
+    let mut shadowed = wide_end(&plain, 2);
+    let size = u32::try_from(shadowed.len() - end).unwrap();
+    shadowed.extend(b"PK\x05\x06\0\0\0\0\x01\0\x01\0");
+    shadowed.extend(size.to_le_bytes());
+    shadowed.extend(u32::try_from(end).unwrap().to_le_bytes());
+    shadowed.extend([0, 0]);
     for (what, bytes, words) in [
         (
             "eighty million files",
@@ -212,6 +219,7 @@ fn a_zip_that_says_more_of_itself_than_it_has_is_not_opened() {
         ("two ends", commented, "it has several"),
         ("a comment that could be an end", ambiguous, "it has several"),
         ("something before it", prefixed, "does not end where"),
+        ("another end for a directory", shadowed, "does not begin where"),
         ("several disks", said(4, &[1, 0]), "does not end where"),
     ] {
         let fault = hash(&bytes).unwrap_err().to_string();

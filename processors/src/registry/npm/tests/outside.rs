@@ -7,7 +7,7 @@ use http::{
     StatusCode,
     header::{
         ACCEPT_ENCODING, AUTHORIZATION, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, ETAG,
-        IF_NONE_MATCH, LAST_MODIFIED, LOCATION, USER_AGENT,
+        IF_NONE_MATCH, LAST_MODIFIED, LOCATION, RETRY_AFTER, USER_AGENT,
     },
 };
 use serde_json::json;
@@ -82,6 +82,22 @@ fn dated(versions: &[&str], told: bool) -> Value {
     packument
 }
 
+/// An age counts from now on, and what is `dated` is older.
+fn counting_age(weir: &Weir) {
+    (weir.set_facts)(aged(Ecosystem::Npm, 72));
+    weir.set_hour(240);
+}
+
+/// From now on the registry has another version only, with its tarball, and tells no times.
+fn half_up(weir: &Weir) {
+    let (path, tarball) = ("/tarballs/pad/-/pad-1.1.0.tgz", content("pad-1.1.0.tgz"));
+    let mut packument = dated(&["1.1.0"], false);
+    packument["versions"]["1.1.0"]["dist"] =
+        json!({"integrity": integrity(&tarball), "tarball": weir.upstream.url(path).as_str()});
+    weir.upstream.put(path, Canned::new(tarball));
+    weir.upstream.packument("pad", &packument);
+}
+
 /// A registry that is half up answers with packuments that are fine, but for the times of their
 /// versions: by those alone everything is too young.
 #[tokio::test]
@@ -91,6 +107,7 @@ async fn a_packument_without_times_does_not_displace_one_that_tells_them() {
         config.keeping.negative_ttl = Duration::ZERO;
     })
     .await;
+    counting_age(&weir);
     weir.upstream.packument("pad", &dated(&["1.0.0"], true));
     assert_eq!(weir.json("/pad").await["time"]["1.0.0"], "2021-05-05T14:18:18Z");
     weir.upstream.packument("pad", &dated(&["1.0.0", "1.1.0"], false));
@@ -107,15 +124,90 @@ async fn a_packument_without_times_does_not_displace_one_that_tells_them() {
         config.keeping.stale_for = Duration::ZERO;
     })
     .await;
+    counting_age(&weir);
     weir.upstream.packument("pad", &dated(&["1.0.0"], true));
     weir.json("/pad").await;
     weir.upstream.packument("pad", &dated(&["1.0.0", "1.1.0"], false));
     assert!(weir.json("/pad").await["versions"].get("1.1.0").is_some());
 }
 
+/// Its tarball once did not exist, and what the registry had removed was listed, for a day.
+#[tokio::test]
+async fn where_no_age_counts_a_packument_without_times_is_taken_before_one_that_tells_them() {
+    let weir = forgetful().await;
+    weir.upstream.packument("pad", &dated(&["1.0.0"], true));
+    weir.json("/pad").await;
+    half_up(&weir);
+    let tarball = weir.get("/pad/-/pad-1.1.0.tgz").await;
+    assert_eq!(tarball.status, StatusCode::OK);
+    assert_eq!(body(tarball).await.unwrap(), content("pad-1.1.0.tgz"));
+    let page = weir.json("/pad").await;
+    let lists = |version: &str| page["versions"].get(version).is_some();
+    assert!(lists("1.1.0") && !lists("1.0.0"), "{page}");
+    assert_eq!(weir.get("/pad/-/pad-1.0.0.tgz").await.status, StatusCode::NOT_FOUND);
+    assert_eq!(weir.upstream.n_asked(PAGE), 2, "it is left in peace");
+    // Whoever counts an age has lost nothing by that.
+    counting_age(&weir);
+    assert_eq!(weir.json("/pad").await["time"]["1.0.0"], "2021-05-05T14:18:18Z");
+}
+
+#[tokio::test]
+async fn where_an_age_counts_a_tarball_of_a_packument_without_times_is_not_said_to_be_missing() {
+    let weir = forgetful().await;
+    counting_age(&weir);
+    weir.upstream.packument("pad", &dated(&["1.0.0"], true));
+    weir.json("/pad").await;
+    half_up(&weir);
+    let later = weir.get("/pad/-/pad-1.1.0.tgz").await;
+    assert_eq!(later.status, StatusCode::SERVICE_UNAVAILABLE);
+    assert_eq!(later.headers[RETRY_AFTER], "30");
+    let told = error(later).await;
+    assert!(told.contains("does not say at this moment when"), "{told}");
+    assert_eq!(weir.get("/pad/-/pad-9.9.9.tgz").await.status, StatusCode::NOT_FOUND);
+    assert_eq!(weir.json("/pad").await["time"]["1.0.0"], "2021-05-05T14:18:18Z");
+}
+
+/// It was once said not to exist, where its tarball was not.
+#[tokio::test]
+async fn where_an_age_counts_a_version_of_a_packument_without_times_is_not_said_to_be_missing() {
+    let weir = forgetful().await;
+    counting_age(&weir);
+    weir.upstream.packument("pad", &dated(&["1.0.0"], true));
+    weir.json("/pad").await;
+    half_up(&weir);
+    let later = weir.get("/pad/1.1.0").await;
+    assert_eq!(later.status, StatusCode::SERVICE_UNAVAILABLE);
+    assert_eq!(later.headers[RETRY_AFTER], "30");
+    let told = error(later).await;
+    assert!(told.contains("has version `1.1.0` of `pad`, but does not say"), "{told}");
+    assert_eq!(weir.get("/pad/9.9.9").await.status, StatusCode::NOT_FOUND);
+}
+
+/// Each answer once counted as an old one, and each question as one that the upstream failed to answer.
+#[tokio::test]
+async fn a_packument_without_times_is_no_failure_and_counts_as_old_only_where_an_old_one_is_given()
+{
+    let weir = forgetful().await;
+    weir.upstream.packument("pad", &dated(&["1.0.0"], true));
+    weir.json("/pad").await;
+    half_up(&weir);
+    let counts = || {
+        let stats = weir.plugin.stats();
+        (stats.stale, stats.upstream_failures)
+    };
+    for _ in 0..3 {
+        assert!(weir.json("/pad").await["versions"].get("1.1.0").is_some());
+        assert_eq!(counts(), (0, 0));
+    }
+    counting_age(&weir);
+    assert_eq!(weir.json("/pad").await["time"]["1.0.0"], "2021-05-05T14:18:18Z");
+    assert_eq!(counts(), (1, 0));
+}
+
 #[tokio::test]
 async fn an_upstream_that_tells_no_times_any_more_is_left_in_peace_and_does_not_fail() {
     let weir = forgetful().await;
+    counting_age(&weir);
     weir.upstream.packument("pad", &dated(&["1.0.0"], true));
     weir.json("/pad").await;
     weir.upstream.packument("pad", &dated(&["1.0.0"], false));
@@ -161,8 +253,7 @@ async fn a_packument_without_times_is_kept_briefly_and_by_no_client_where_an_age
         kept("no-cache", false).await;
     }
     assert_eq!(weir.upstream.n_asked(PAGE), 1, "where none counts it is kept as any other");
-    (weir.set_facts)(aged(Ecosystem::Npm, 72));
-    weir.set_hour(240);
+    counting_age(&weir);
     kept("no-store", true).await;
     let n_asked = weir.upstream.n_asked(PAGE);
     weir.upstream.packument("pad", &dated(&["1.0.0"], true));

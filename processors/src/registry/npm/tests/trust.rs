@@ -1,5 +1,7 @@
 //! Packages of which less vouches for the newest version than for one before it.
 
+use std::time::Duration;
+
 use http::{StatusCode, header::WARNING};
 use serde_json::json;
 use weir_aggregates::registry::facts::Facts;
@@ -9,9 +11,15 @@ use super::*;
 
 const NEW: &str = "/pad/-/pad-1.2.0.tgz";
 
-/// A package of which the first version had no provenance, the second had one, and the third lost it.
 async fn weir(trust: Trust) -> Weir {
     let weir = Weir::start().await;
+    weir.upstream.packument("pad", &losing(&weir));
+    look_for(&weir, trust);
+    weir
+}
+
+/// A package of which the first version had no provenance, the second had one, and the third lost it.
+fn losing(weir: &Weir) -> Value {
     weir.upstream.package("pad", &["1.0.0", "1.1.0", "1.2.0"]);
     let mut packument = json!({"name": "pad", "versions": {}, "dist-tags": {"latest": "1.2.0"}});
     for (day, version) in ["1.0.0", "1.1.0", "1.2.0"].iter().enumerate() {
@@ -24,13 +32,16 @@ async fn weir(trust: Trust) -> Weir {
     }
     let predicate = json!({"provenance": {"predicateType": "https://slsa.dev/provenance/v1"}});
     packument["versions"]["1.1.0"]["dist"]["attestations"] = predicate;
-    weir.upstream.packument("pad", &packument);
+    packument
+}
+
+/// This is looked for from now on.
+fn look_for(weir: &Weir, trust: Trust) {
     let mut facts = Facts::default();
     let settings = Settings { trust, ..Settings::default() };
     facts.apply(7, &SettingsChanged { settings }.into());
     facts.settle();
     (weir.set_facts)(facts);
-    weir
 }
 
 #[tokio::test]
@@ -53,6 +64,32 @@ async fn a_lost_provenance_is_marked_refused_and_on_record_with_who_had_one() {
         _ => None,
     });
     assert_eq!(refused.map(|it| it.source).as_deref(), Some("provenance"));
+}
+
+/// It once passed, unmarked and as the latest, as long as the registry was half up: without times no version
+/// is before another.
+#[tokio::test]
+async fn a_lost_provenance_stays_refused_when_the_upstream_tells_no_times_any_more() {
+    let weir = Weir::start_with(|config| config.keeping.ttl = Duration::ZERO).await;
+    let mut packument = losing(&weir);
+    weir.upstream.packument("pad", &packument);
+    look_for(&weir, Trust { provenance: Reaction::Block, ..Trust::default() });
+    weir.json("/pad").await;
+    packument.as_object_mut().unwrap().remove("time");
+    weir.upstream.packument("pad", &packument);
+    for _ in 0..2 {
+        let listed = weir.json("/pad").await;
+        let mark = listed["versions"]["1.2.0"]["deprecated"].as_str().unwrap();
+        assert!(mark.contains("1.1.0, published before it, had a provenance"), "{mark}");
+        assert_eq!(listed["dist-tags"]["latest"], "1.1.0");
+        assert_eq!(weir.get(NEW).await.status, StatusCode::FORBIDDEN);
+    }
+    assert_eq!(weir.upstream.n_asked("/registry/pad"), 2, "it was asked, and is left in peace");
+    // Where nobody asks for that, what the registry says now is taken.
+    look_for(&weir, Trust::default());
+    let listed = weir.json("/pad").await;
+    assert!(listed.get("time").is_none(), "{listed}");
+    assert_eq!(weir.get(NEW).await.status, StatusCode::OK);
 }
 
 #[tokio::test]

@@ -1,5 +1,7 @@
 //! Files that lie here from before this process started: nobody has looked at their bytes yet.
 
+use std::time::Duration;
+
 use futures_util::future::join_all;
 use http::{StatusCode, header::CONTENT_LENGTH};
 use sha2::{Digest as _, Sha256};
@@ -12,8 +14,12 @@ const UPSTREAM: &str = "/packages/six-1.16.0.tar.gz";
 
 /// A Weir that keeps a file of an earlier start, of which so much is hashed before it leaves.
 async fn restarted(bytes: &[u8], hashed_first_bytes: u64) -> Weir {
-    let weir =
-        Weir::start_with(|config| config.bounds.hashed_first_bytes = hashed_first_bytes).await;
+    restarted_with(bytes, |config| config.bounds.hashed_first_bytes = hashed_first_bytes).await
+}
+
+/// A Weir that keeps a file of an earlier start.
+async fn restarted_with(bytes: &[u8], adjust: impl FnOnce(&mut Config)) -> Weir {
+    let weir = Weir::start_with(adjust).await;
     let hash = hex::encode(Sha256::digest(bytes));
     let file = serde_json::json!({"filename": "six-1.16.0.tar.gz", "url": format!("../..{UPSTREAM}"),
         "hashes": {"sha256": hash}});
@@ -76,6 +82,33 @@ async fn a_kept_file_that_is_not_what_it_was_is_fetched_anew_before_anybody_sees
         assert_eq!(body(answer).await.unwrap(), "good!");
     }
     assert_eq!(weir.upstream.n_asked(UPSTREAM), 2);
+}
+
+/// It once was waited for as long as what lies here may take to be hashed, which is an hour.
+#[tokio::test]
+async fn where_a_kept_file_is_not_what_it_was_the_upstream_is_not_waited_for_any_longer() {
+    let first = Duration::from_secs(1);
+    let weir = restarted_with(b"good!", |config| config.bounds.first = first).await;
+    damage(&weir, b"good!");
+    let never = Arc::new(Semaphore::new(0));
+    weir.upstream.put(UPSTREAM, Canned::new("good!").held(&never));
+    let before = weir.plugin.stats();
+    let answer = tokio::time::timeout(30 * first, weir.get(FILE)).await.expect("it is told");
+    assert_eq!(answer.status, StatusCode::BAD_GATEWAY);
+    assert_eq!(answer.reason.as_deref(), Some("the upstream has sent nothing for 1s"));
+    let after = weir.plugin.stats();
+    let n_more = (after.file_hits - before.file_hits, after.file_misses - before.file_misses);
+    assert_eq!(n_more, (0, 1), "hits and misses");
+}
+
+#[tokio::test]
+async fn a_kept_file_that_is_what_it_was_counts_as_here() {
+    let weir = restarted(b"good!", 64 << 20).await;
+    let before = weir.plugin.stats();
+    assert_eq!(body(weir.get(FILE).await).await.unwrap(), "good!");
+    let after = weir.plugin.stats();
+    let n_more = (after.file_hits - before.file_hits, after.file_misses - before.file_misses);
+    assert_eq!(n_more, (1, 0), "hits and misses");
 }
 
 #[tokio::test]

@@ -123,6 +123,33 @@ async fn what_an_archive_lacks_is_withdrawn_when_the_next_one_lacks_it_too() {
     assert_eq!(stage.news(), ["+Y", "-MAL-0"]);
 }
 
+/// The edition between them was refused for what it lacked, and had shown it.
+#[tokio::test]
+async fn what_two_archives_lack_is_not_gone_where_a_refused_one_came_between_them() {
+    let mut stage = Stage::new().await;
+    let all: Vec<_> = (0..100).map(named).collect();
+    let serve = |stage: &Stage, shown: std::ops::Range<usize>, more: &[&str]| {
+        let mut some: Vec<_> = all[shown].iter().map(|(n, b)| (n.as_str(), b.clone())).collect();
+        some.extend(more.iter().map(|id| ("more.json", record(id, "1.0.0"))));
+        stage.serve(&some);
+    };
+    serve(&stage, 0..100, &[]);
+    stage.sync().await.unwrap();
+    stage.news();
+    serve(&stage, 1..100, &[]);
+    assert_eq!(stage.sync().await.unwrap().tally.n_missing, 1);
+    serve(&stage, 0..75, &[]);
+    let fault = stage.sync().await.unwrap_err();
+    assert!(matches!(fault, SyncFault::Shrunk(..)), "{fault}");
+    serve(&stage, 1..100, &["Y"]);
+    let tally = stage.sync().await.unwrap().tally;
+    assert_eq!((tally.n_missing, tally.n_withdrawn), (1, 0));
+    // Twice, and nothing in between.
+    serve(&stage, 1..100, &["Y", "Z"]);
+    stage.sync().await.unwrap();
+    assert_eq!(stage.news(), ["+Y", "+Z", "-MAL-0"]);
+}
+
 #[tokio::test]
 async fn what_stands_in_the_index_is_not_gone_however_long_the_archive_lacks_it() {
     let mut stage = Stage::new().await;
