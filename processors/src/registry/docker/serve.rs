@@ -6,7 +6,7 @@ mod blobs;
 mod faults;
 mod manifests;
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use http::{HeaderName, HeaderValue, StatusCode, header::LINK};
 use weir_aggregates::registry::dossier::Dossier;
@@ -84,7 +84,8 @@ impl<C: ArtifactCache> Docker<C> {
         asking: &Asking,
         caller: &Caller,
     ) -> Result<Answer, Otherwise> {
-        let open = self.page(upstream, name, page, asking).await?;
+        let ttl = upstream.lists.keeping().ttl;
+        let open = self.page(upstream, name, (page, ttl), asking).await?;
         let dossier = self.gate.about(name.as_str(), asking, caller)?;
         let filtered = Arc::new(self.filter_metadata(&open.document, &dossier));
         let list = Rendering::new(render(name, &filtered), &dossier, "tags", filtered, 0);
@@ -110,12 +111,11 @@ impl<C: ArtifactCache> Docker<C> {
         &self,
         upstream: &Upstream,
         name: &Name,
-        page: &Page,
+        (page, max_age): (&Page, Duration),
         asking: &Asking,
     ) -> Result<Open<Tags>, Otherwise> {
         let part = Part { name: name.clone(), page: page.clone() };
-        let lists = &upstream.lists;
-        let open = lists.get(&part, lists.keeping().ttl, &asking.trail).await;
+        let open = upstream.lists.get(&part, max_age, &asking.trail).await;
         open.map(Open::without_room).map_err(|fault| no_list::<C>(&fault, "NAME_UNKNOWN"))
     }
 
@@ -131,7 +131,8 @@ impl<C: ArtifactCache> Docker<C> {
         let open = if dossier.counts_age() {
             None
         } else {
-            self.page(upstream, name, &Page::default(), asking).await.ok()
+            let ttl = upstream.lists.keeping().ttl;
+            self.page(upstream, name, (&Page::default(), ttl), asking).await.ok()
         };
         let filtered = open.map(|open| self.filter_metadata(&open.document, &dossier));
         let mut tags = filtered.into_iter().flat_map(|filtered| filtered.listed);

@@ -129,16 +129,20 @@ async fn news(client: &Client, since: &mut usize) -> Vec<String> {
 /// Asks for a visit, and waits until one that began after that has ended in each part.
 async fn sync(place: &Place, weir: &Weir, name: &str, arguments: &[&str], n_parts: usize) {
     let ends = "SyncSucceeded,SyncFailed";
-    let of = |all: Vec<Value>| all.iter().filter(|e| e["payload"]["source"] == name).count();
-    let before = of(events(&weir.client, ends).await);
+    let of = |all: &[Value]| all.iter().filter(|e| e["payload"]["source"] == name).count();
+    let before = of(&events(&weir.client, ends).await);
     let server = ["sources", "sync", name, "--server", &weir.url];
     let output = place.run(&[&server, arguments].concat());
     assert!(output.status.success(), "{}", said(&output));
-    deadline::until(&format!("{name} is synced"), async || {
-        let ended = of(events(&weir.client, ends).await) - before;
-        if ended >= n_parts { Ok(()) } else { Err(ended) }
+    let last = deadline::until(&format!("{name} is synced"), async || {
+        let all = events(&weir.client, ends).await;
+        let ended = of(&all) - before;
+        let last = all.last().and_then(|event| event["position"].as_i64());
+        last.filter(|_| ended >= n_parts).ok_or(ended)
     })
     .await;
+    // What is asked next is asked of the read model.
+    weir.client.reaches("sync_status", last).await;
 }
 
 fn list(path: &Path, packages: &[&str]) {

@@ -1,6 +1,6 @@
 //! What is behind the names that are refused: a digest that nobody named leads past none of them.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, time::Duration};
 
 use futures_util::future::try_join_all;
 use weir_aggregates::registry::dossier::Dossier;
@@ -56,6 +56,9 @@ enum Looked {
 struct Behind<'a> {
     /// What is asked for.
     asked: &'a Reference,
+    /// How old what the upstream said may be. What nobody has asked for yet may have come with something
+    /// that was not there a moment ago.
+    max_age: Duration,
     looked: Looked,
     /// What was looked into already.
     digests: BTreeSet<Digest>,
@@ -77,7 +80,11 @@ impl<C: ArtifactCache> Docker<C> {
             Reference::Tag(tag) => Some(tag),
             Reference::Digest(_) => None,
         };
-        let mut behind = Behind { asked, looked: Looked::Nowhere, digests: BTreeSet::new() };
+        let keeping = upstream.heads.keeping();
+        let is_new = manifests.iter().any(|digest| self.read.known(name, *digest).is_none());
+        let max_age = if is_new { keeping.negative_ttl.min(keeping.ttl) } else { keeping.ttl };
+        let (looked, digests) = (Looked::Nowhere, BTreeSet::new());
+        let mut behind = Behind { asked, max_age, looked, digests };
         loop {
             let best = self.kin.best(name, manifests, tag, &|called| passes(dossier, called));
             let needed = match best {
@@ -123,12 +130,13 @@ impl<C: ArtifactCache> Docker<C> {
                 format!("more blocked digests than Weir looks behind ({MAX_BLOCKED_DIGESTS})");
             return Err(too_many(behind.asked, name, &why));
         }
-        let asked = behind.asked;
+        let (asked, max_age) = (behind.asked, behind.max_age);
         for digests in digests.chunks(DIGESTS_AT_ONCE) {
             let looking = digests.iter().map(|digest| {
                 let digest = *digest;
                 async move {
-                    let is_there = self.is_there(upstream, (name, asked), digest, asking).await?;
+                    let is_there =
+                        self.is_there(upstream, (name, asked), (digest, max_age), asking).await?;
                     Ok::<_, Otherwise>(is_there.then_some(digest))
                 }
             });
@@ -158,7 +166,7 @@ impl<C: ArtifactCache> Docker<C> {
         };
         let (mut page, mut n_blocked) = (Page::default(), 0);
         for _ in 0..MAX_PAGES {
-            let open = self.page(upstream, name, &page, asking).await?;
+            let open = self.page(upstream, name, (&page, behind.max_age), asking).await?;
             for tag in &open.document.tags {
                 let reference = Reference::Tag(tag.clone());
                 if passes(dossier, &reference) {
@@ -168,7 +176,8 @@ impl<C: ArtifactCache> Docker<C> {
                 if n_blocked > MAX_BLOCKED_TAGS {
                     return Err(many());
                 }
-                let head = self.head_of(upstream, name, reference, Accepts::ALL, asking).await;
+                let called = (reference, Accepts::ALL);
+                let head = self.head_of(upstream, name, called, behind.max_age, asking).await;
                 let digest = match head {
                     Ok(digest) => digest,
                     // Listed and gone: then nothing is behind it.
@@ -237,14 +246,15 @@ impl<C: ArtifactCache> Docker<C> {
         &self,
         upstream: &Upstream,
         (name, asked): (&Name, &Reference),
-        digest: Digest,
+        (digest, max_age): (Digest, Duration),
         asking: &Asking,
     ) -> Result<bool, Otherwise> {
         if self.read.known(name, digest).is_some() {
             return Ok(true);
         }
         let reference = Reference::Digest(digest);
-        match self.head_of(upstream, name, reference.clone(), Accepts::ALL, asking).await {
+        let called = (reference.clone(), Accepts::ALL);
+        match self.head_of(upstream, name, called, max_age, asking).await {
             Ok(_) => Ok(true),
             Err(DocumentsFault::NotFound(_)) => {
                 let artifact = upstream.artifact(name, &reference, Some(digest))?;
@@ -256,12 +266,13 @@ impl<C: ArtifactCache> Docker<C> {
         }
     }
 
+    /// What a manifest of this name is, in words no older than that.
     pub(super) async fn head_of(
         &self,
         upstream: &Upstream,
         name: &Name,
-        reference: Reference,
-        accepts: Accepts,
+        (reference, accepts): (Reference, Accepts),
+        max_age: Duration,
         asking: &Asking,
     ) -> Result<Digest, DocumentsFault> {
         let heads = match reference {
@@ -269,6 +280,6 @@ impl<C: ArtifactCache> Docker<C> {
             Reference::Digest(_) => &upstream.digests,
         };
         let called = Called { name: name.clone(), reference, accepts };
-        Ok(*heads.get(&called, heads.keeping().ttl, &asking.trail).await?.document)
+        Ok(*heads.get(&called, max_age, &asking.trail).await?.document)
     }
 }

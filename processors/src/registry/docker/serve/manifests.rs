@@ -187,8 +187,8 @@ impl<C: ArtifactCache> Docker<C> {
         accepts: Accepts,
         asking: &Asking,
     ) -> Result<Digest, Otherwise> {
-        let called = Reference::Tag(tag.clone());
-        let digest = self.head_of(upstream, name, called, accepts, asking).await;
+        let (called, ttl) = ((Reference::Tag(tag.clone()), accepts), upstream.heads.keeping().ttl);
+        let digest = self.head_of(upstream, name, called, ttl, asking).await;
         digest.map_err(|fault| no_list::<C>(&fault, "MANIFEST_UNKNOWN"))
     }
 

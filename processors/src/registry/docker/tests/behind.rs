@@ -69,6 +69,29 @@ async fn that_a_blocked_digest_is_not_there_is_believed_as_long_as_a_tag_is() {
     }
 }
 
+/// Once, what was not there a moment ago was taken for absent for as long as a tag is believed.
+#[tokio::test]
+async fn what_came_with_a_blocked_digest_or_tag_a_moment_later_is_refused() {
+    let brief = |config: &mut Config| config.keeping.negative_ttl = Duration::ZERO;
+    for by_tag in [false, true] {
+        let weir = Weir::start_with(brief).await;
+        let (image, later) = (Image::new("x"), Image::new("y"));
+        weir.publish(&image, &[]);
+        weir.list(&[]);
+        let blocked = if by_tag { "bad".to_owned() } else { later.index().to_string() };
+        weir.rules(1, &[rule(&blocked, Mask::Mark)]);
+        weir.has(format!("manifests/{}", image.manifest())).await;
+        weir.publish(&later, &["bad"]);
+        weir.list(&["bad"]);
+        for reference in [later.manifest(), later.index()] {
+            let (status, ..) = weir.refusal(&format!("manifests/{reference}")).await;
+            assert_eq!(status, 403, "{blocked}: {reference}");
+        }
+        // Another image has the same layer.
+        weir.has(format!("manifests/{}", image.manifest())).await;
+    }
+}
+
 /// Once, what was looked at because it is blocked left no room for what is not.
 #[tokio::test]
 async fn a_layer_that_many_blocked_images_have_comes_with_one_that_passes() {
