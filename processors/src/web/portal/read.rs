@@ -76,11 +76,6 @@ impl Portal {
                 (ban, approval) = (self.unfit(&request, &url, &filter, true), Some(asked));
             }
         }
-        // Who is let through alone goes alone.
-        let headers = || request.headers.as_map().clone().into_iter().collect();
-        let forgotten = parts.pages.forgotten(&Names::asked(&url, &key, request.method));
-        let wanted = (interaction == ApiInteractionKind::RestGet && approval.is_none())
-            .then(|| Wanted { key, headers: headers(), forgotten });
         let cacheable = interaction == ApiInteractionKind::RestGet
             || interaction == ApiInteractionKind::RestPost;
         let hit = if ban.is_none() && cacheable {
@@ -89,6 +84,13 @@ impl Portal {
         } else {
             None
         };
+        // Who is let through alone goes alone, and a hit goes nowhere.
+        let is_shared = interaction == ApiInteractionKind::RestGet && approval.is_none();
+        let wanted = (is_shared && hit.is_none()).then(|| {
+            let headers = request.headers.as_map().clone().into_iter().collect();
+            let names = Names::asked(&url, &key, request.method);
+            Wanted { key, headers, forgotten: parts.pages.forgotten(&names) }
+        });
         let mut seat = None;
         if ban.is_none() && hit.is_none() && !self.is_under_way(wanted.as_ref()) {
             match self.seat(&request.agent, &url) {

@@ -14,7 +14,7 @@ use weir_tests::{
     weir::{Client, Place},
 };
 
-use super::read_models::RECOUNTED;
+use super::read_models::counters::RECOUNTED;
 
 /// The read models of a request.
 const READ_MODELS: [&str; 4] = ["request_log", "cache", "reports", "accounts"];

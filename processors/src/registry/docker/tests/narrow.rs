@@ -23,6 +23,17 @@ impl Weir {
         assert_eq!(self.has("manifests/v1").await, new.index);
         self.put(&old.manifest, &["v1"]);
     }
+
+    /// One whose `v1` has moved, and with it the old image, whose index no tag means, and the new one.
+    async fn with_moved() -> (Self, Image, Image) {
+        let weir = Self::start().await;
+        let (old, new) = (Image::new("old"), Image::new("new"));
+        weir.publish(&old, &[]);
+        weir.publish(&new, &["v1"]);
+        weir.list(&["v1"]);
+        weir.moved(&old, &new).await;
+        (weir, old, new)
+    }
 }
 
 /// Once, the image of an index that is forbidden was given as long as its tag was believed to mean it, if
@@ -60,12 +71,7 @@ async fn an_image_of_a_forbidden_index_is_refused_though_its_tag_means_another_o
 #[tokio::test]
 async fn an_image_that_was_had_before_its_index_was_forbidden_is_refused_by_every_name() {
     for by_tag_first in [false, true] {
-        let weir = Weir::start().await;
-        let (old, new) = (Image::new("old"), Image::new("new"));
-        weir.publish(&old, &[]);
-        weir.publish(&new, &["v1"]);
-        weir.list(&["v1"]);
-        weir.moved(&old, &new).await;
+        let (weir, old, new) = Weir::with_moved().await;
         assert_eq!(body(weir.narrow("v1").await).await.unwrap(), old.manifest);
         let both =
             [format!("manifests/{}", old.manifest()), format!("blobs/{}", Digest::of(LAYER))];
@@ -118,12 +124,7 @@ async fn an_image_of_a_blocked_tag_that_another_one_still_means_comes_with_its_l
 /// Once, whoever asked by a tag was told to ask by a tag.
 #[tokio::test]
 async fn who_takes_no_index_is_told_to_take_one_where_what_is_forbidden_cannot_be_looked_at() {
-    let weir = Weir::start().await;
-    let (old, new) = (Image::new("old"), Image::new("new"));
-    weir.publish(&old, &[]);
-    weir.publish(&new, &["v1"]);
-    weir.list(&["v1"]);
-    weir.moved(&old, &new).await;
+    let (weir, _, new) = Weir::with_moved().await;
     let many: Vec<_> = (0..257_u128)
         .map(|n| {
             let digest = Digest::of(&n.to_be_bytes()).to_string();

@@ -10,17 +10,13 @@ use super::{
 pub(in crate::web::filter::judge) fn wrapped_lines(lines: &[&str], threshold: i32) -> Vec<bool> {
     let looks = looks(lines);
     let mut code: Vec<bool> = looks.iter().map(|look| threshold <= look.score).collect();
-    let mut start = 0;
-    while start < lines.len() {
-        let len = looks.iter().skip(start).take_while(|look| !look.apart).count();
-        let end = start + len;
+    for (start, end) in paragraphs(&looks) {
         if let (Some(lines), Some(looks), Some(code)) =
             (lines.get(start..end), looks.get(start..end), code.get_mut(start..end))
         {
             settings::mark(looks, code);
             grow(lines, looks, code);
         }
-        start = end + 1;
     }
     code
 }
@@ -30,17 +26,14 @@ pub(in crate::web::filter) fn code_lines(lines: &[&str], threshold: i32) -> Vec<
     let looks = looks(lines);
     let mut code: Vec<bool> = looks.iter().map(|look| threshold <= look.score).collect();
     let mut lone = Lone::default();
-    let mut start = 0;
-    while start < lines.len() {
-        let len = looks.iter().skip(start).take_while(|look| !look.apart).count();
-        let end = start + len;
+    for (start, end) in paragraphs(&looks) {
         if let (Some(lines), Some(looks), Some(code)) =
             (lines.get(start..end), looks.get(start..end), code.get_mut(start..end))
         {
             together(looks, code);
             grow(lines, looks, code);
         }
-        match len {
+        match end - start {
             0 => {}
             1 => lone.add(start),
             _ => lone.settle(&looks, &mut code),
@@ -48,10 +41,20 @@ pub(in crate::web::filter) fn code_lines(lines: &[&str], threshold: i32) -> Vec<
         if lines.get(end).is_some_and(|line| placeholder::is_one(line)) {
             lone.settle(&looks, &mut code);
         }
-        start = end + 1;
     }
     lone.settle(&looks, &mut code);
     code
+}
+
+/// Where paragraphs begin and end, some of them empty: lines stand between them that are apart.
+fn paragraphs(looks: &[Look]) -> impl Iterator<Item = (usize, usize)> {
+    let mut start = 0;
+    std::iter::from_fn(move || {
+        let from = looks.get(start..).filter(|rest| !rest.is_empty())?;
+        let here = (start, start + from.iter().take_while(|look| !look.apart).count());
+        start = here.1 + 1;
+        Some(here)
+    })
 }
 
 /// What lines look like that stand below each other.
