@@ -28,9 +28,10 @@ use crate::{
 /// Pages stored in one append.
 const N_TOGETHER: usize = 1_000;
 const PATIENCE: Duration = Duration::from_mins(1);
-const COLUMNS: &str = "key, variant, owner, url, host, method, status, content, content_size, \
-    content_type, filter_report, title, redirected, request, created_at, expires_at, n_hits, used_at, \
-    position";
+/// What is written of a page: all but what the database makes of it.
+const COLUMNS: &str = "SELECT string_agg(quote_ident(column_name), ', ' ORDER BY ordinal_position) \
+    FROM information_schema.columns \
+    WHERE table_schema = $1 AND table_name = 'cache' AND is_generated = 'NEVER'";
 
 pub(super) async fn run(options: &Options, effort: Effort, report: &mut Report) {
     let line = Line::new(
@@ -84,10 +85,12 @@ impl Cache<'_> {
             "SELECT schema FROM projections.builds WHERE name = 'cache' AND state = 'live'",
         );
         let schema: String = row.fetch_one(&mut connection).await?.try_get("schema")?;
+        let columns = sqlx::query_scalar(COLUMNS).bind(&schema);
+        let columns: String = columns.fetch_one(&mut connection).await?;
         self.scratch
             .run(&format!(
                 "CREATE SCHEMA bench; CREATE TABLE bench.cache (LIKE {schema}.cache INCLUDING ALL);
-                 CREATE TABLE bench.source AS SELECT {COLUMNS} FROM portal.cache"
+                 CREATE TABLE bench.source AS SELECT {columns} FROM portal.cache"
             ))
             .await?;
         self.evict().await?;
@@ -101,7 +104,7 @@ impl Cache<'_> {
             },
             async || {
                 let fill =
-                    format!("INSERT INTO bench.cache ({COLUMNS}) SELECT * FROM bench.source");
+                    format!("INSERT INTO bench.cache ({columns}) SELECT * FROM bench.source");
                 self.scratch.run(&fill).await?;
                 let mut connection = self.scratch.connect().await?;
                 let began = Instant::now();
