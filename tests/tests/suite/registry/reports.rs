@@ -289,7 +289,7 @@ const REPORTS: [Report; 30] = [
         &[
             ("S/pypi.rs", "what_is_too_young_is_not_chosen_and_a_fix_may_be"),
             (
-                "aggregates/src/registry/dossier/tests.rs",
+                "aggregates/src/registry/dossier/tests/times.rs",
                 "a_version_that_fixes_an_advisory_that_counts_may_be_younger_and_that_is_told",
             ),
         ],
