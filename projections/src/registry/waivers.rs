@@ -16,7 +16,7 @@ use weir_events::{
 };
 use weir_log::database::Database;
 
-use self::changes::Changes;
+use self::changes::Rounds;
 use crate::{
     engine::{ApplyFault, Kinds, Projection},
     query::{self, QueryFault},
@@ -189,6 +189,6 @@ impl Projection for Waivers {
         batch: &'a [Arc<Recorded>],
         tx: &'a mut PgConnection,
     ) -> BoxFuture<'a, Result<(), ApplyFault>> {
-        Box::pin(async move { Changes::of(batch)?.apply(tx).await })
+        Box::pin(async move { Rounds::of(batch)?.apply(tx).await })
     }
 }

@@ -1,7 +1,9 @@
 //! What a batch of events changes of the waivers: some begin, some are granted, some end. In this
-//! order, which is the order of each waiver's life.
+//! order, which is the order of each waiver's life. Where a log says otherwise (a waiver that ends
+//! twice), the batch is applied in several rounds, so that the last word counts whatever the batches
+//! are.
 
-use std::sync::Arc;
+use std::{collections::HashMap, sync::Arc};
 
 use sqlx::PgConnection;
 use time::OffsetDateTime;
@@ -59,9 +61,60 @@ impl Steps {
     }
 }
 
-/// What a batch changes.
+/// How far a waiver came in its life.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Stage {
+    Began,
+    Granted,
+    Ended,
+}
+
+/// What a batch changes, in rounds: none of them has two words about one stage of a waiver, nor an
+/// earlier stage after a later one.
 #[derive(Default)]
-pub(super) struct Changes {
+pub(super) struct Rounds {
+    done: Vec<Changes>,
+    last: Changes,
+    stages: HashMap<String, Stage>,
+}
+
+impl Rounds {
+    pub(super) fn of(batch: &[Arc<Recorded>]) -> Result<Self, ApplyFault> {
+        let mut rounds = Self::default();
+        for event in decode::events::<Event>(batch) {
+            let (at, event) = event?;
+            let (id, stage) = match &event {
+                Event::WaiverRequested(it) => (&it.waiver.id, Stage::Began),
+                Event::WaiverGranted(it) => (&it.waiver.id, Stage::Granted),
+                Event::WaiverRevoked(it) => (&it.id, Stage::Ended),
+                Event::WaiverExpired(it) => (&it.id, Stage::Ended),
+                _ => continue,
+            };
+            rounds.reach(id, stage);
+            rounds.last.take(at, event);
+        }
+        Ok(rounds)
+    }
+
+    fn reach(&mut self, id: &str, stage: Stage) {
+        if self.stages.get(id).is_some_and(|reached| *reached >= stage) {
+            self.done.push(std::mem::take(&mut self.last));
+            self.stages.clear();
+        }
+        self.stages.insert(id.to_owned(), stage);
+    }
+
+    pub(super) async fn apply(self, tx: &mut PgConnection) -> Result<(), ApplyFault> {
+        for changes in self.done.into_iter().chain([self.last]) {
+            changes.apply(tx).await?;
+        }
+        Ok(())
+    }
+}
+
+/// What one round changes.
+#[derive(Default)]
+struct Changes {
     began: Steps,
     waivers: Vec<Waiver>,
     granted: Steps,
@@ -71,33 +124,28 @@ pub(super) struct Changes {
 }
 
 impl Changes {
-    pub(super) fn of(batch: &[Arc<Recorded>]) -> Result<Self, ApplyFault> {
-        let mut changes = Self::default();
-        for event in decode::events::<Event>(batch) {
-            match event? {
-                (at, Event::WaiverRequested(WaiverRequested { waiver, requested_by })) => {
-                    changes.begin(at, waiver, requested_by);
-                }
-                (at, Event::WaiverGranted(granted)) => {
-                    let WaiverGranted { waiver, requested_by, granted_by } = granted;
-                    changes.granted.push(at, waiver.id.clone(), Some(granted_by));
-                    // One that needed nobody else begins with its grant.
-                    changes.begin(at, waiver, requested_by);
-                }
-                (at, Event::WaiverRevoked(WaiverRevoked { id, revoked_by, reason })) => {
-                    changes.ended.push(at, id, Some(revoked_by));
-                    changes.states.push(State::Revoked.as_str());
-                    changes.reasons.push(Some(reason));
-                }
-                (at, Event::WaiverExpired(WaiverExpired { id })) => {
-                    changes.ended.push(at, id, None);
-                    changes.states.push(State::Expired.as_str());
-                    changes.reasons.push(None);
-                }
-                _ => {}
+    fn take(&mut self, at: &Recorded, event: Event) {
+        match event {
+            Event::WaiverRequested(WaiverRequested { waiver, requested_by }) => {
+                self.begin(at, waiver, requested_by);
             }
+            Event::WaiverGranted(WaiverGranted { waiver, requested_by, granted_by }) => {
+                self.granted.push(at, waiver.id.clone(), Some(granted_by));
+                // One that needed nobody else begins with its grant.
+                self.begin(at, waiver, requested_by);
+            }
+            Event::WaiverRevoked(WaiverRevoked { id, revoked_by, reason }) => {
+                self.ended.push(at, id, Some(revoked_by));
+                self.states.push(State::Revoked.as_str());
+                self.reasons.push(Some(reason));
+            }
+            Event::WaiverExpired(WaiverExpired { id }) => {
+                self.ended.push(at, id, None);
+                self.states.push(State::Expired.as_str());
+                self.reasons.push(None);
+            }
+            _ => {}
         }
-        Ok(changes)
     }
 
     fn begin(&mut self, at: &Recorded, waiver: Waiver, requested_by: String) {
@@ -105,7 +153,7 @@ impl Changes {
         self.waivers.push(waiver);
     }
 
-    pub(super) async fn apply(self, tx: &mut PgConnection) -> Result<(), ApplyFault> {
+    async fn apply(self, tx: &mut PgConnection) -> Result<(), ApplyFault> {
         let Self { began, waivers, granted, ended, states, reasons } = self;
         if !began.id.is_empty() {
             begin(began, waivers, tx).await?;
