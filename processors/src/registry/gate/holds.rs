@@ -1,6 +1,6 @@
 //! What a person has to say before a file passes: the question, the wait, and the refusal.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use http::StatusCode;
 use weir_aggregates::registry::{
@@ -24,6 +24,8 @@ use crate::{
 
 /// How long a question waits for a person: a week.
 const HOLD_SECONDS: i64 = 7 * 86_400;
+/// So long an instance may take to go by a question that it asked.
+const KNOWN_WITHIN: Duration = Duration::from_secs(2);
 
 /// What was said to a question about what is asked for, with the versions that nobody was asked about.
 enum Said<'a> {
@@ -211,7 +213,16 @@ impl<C: ArtifactCache, V: Voice> Gate<C, V> {
             expires_at: now.plus_seconds(HOLD_SECONDS),
         };
         match self.ledger.hold(hold, caller).await {
-            Ok(known) => Ok(known),
+            Ok((known, asked_at)) => {
+                // Who hears of the question finds it here. Where that takes too long it is on record all
+                // the same.
+                if let Some(at) = asked_at
+                    && let Err(late) = self.policy.reaches(at, KNOWN_WITHIN).await
+                {
+                    tracing::warn!(hold = known.hold.id, "a question is not listed yet: {late}");
+                }
+                Ok(known)
+            }
             Err(HoldFault::Refused(refusal)) => {
                 Err(Self::no(StatusCode::FORBIDDEN, &format!("Blocked by Weir: {refusal} (hold)")))
             }
