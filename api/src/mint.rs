@@ -84,7 +84,7 @@ impl From<AccountRow> for AccountView {
     get, path = "/api/mint/accounts", tag = "mint", operation_id = "accounts",
     params(
         ("after" = Option<String>, Query, description = "Go on after this account"),
-        ("min_position" = Option<i64>, Query, description = "At least so new an answer"),
+        ("min_position" = Option<crate::wait::MinPosition>, Query, description = "At least so new an answer"),
     ),
     responses((status = 200, description = "The accounts", body = Accounts)),
 )]
@@ -108,7 +108,7 @@ async fn list(
     get, path = "/api/mint/accounts/{account}", tag = "mint", operation_id = "account",
     params(
         ("account" = String, Path, description = "The account"),
-        ("min_position" = Option<i64>, Query, description = "At least so new an answer"),
+        ("min_position" = Option<crate::wait::MinPosition>, Query, description = "At least so new an answer"),
     ),
     responses(
         (status = 200, description = "The account", body = AccountView),

@@ -28,7 +28,7 @@ const PROBLEM: &str = "application/problem+json";
         license(name = "Apache-2.0", identifier = "Apache-2.0"),
         contact()
     ),
-    components(schemas(EventDoc, MetaDoc, crate::problem::ProblemView<'static>)),
+    components(schemas(EventDoc, MetaDoc, crate::problem::ProblemView<'static>, crate::wait::MinPosition)),
     security(("bearer" = []), ("basic" = []), ("cookie" = [])),
     modifiers(&Schemes)
 )]
@@ -152,6 +152,32 @@ pub(crate) async fn show(Extension(document): Extension<Document>) -> Response {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::Value;
+
+    /// What is referred to in a part of the document.
+    fn references<'a>(part: &'a Value, found: &mut Vec<&'a str>) {
+        match part {
+            Value::Object(members) => {
+                found.extend(members.get("$ref").and_then(Value::as_str));
+                members.values().for_each(|part| references(part, found));
+            }
+            Value::Array(parts) => parts.iter().for_each(|part| references(part, found)),
+            _ => {}
+        }
+    }
+
+    #[test]
+    fn whatever_is_referred_to_is_there() {
+        let document = serde_json::to_value(crate::router::document()).unwrap();
+        let mut found = Vec::new();
+        references(&document, &mut found);
+        assert!(found.len() > 100, "{}", found.len());
+        for reference in found {
+            let there = reference.strip_prefix('#').and_then(|path| document.pointer(path));
+            assert!(there.is_some(), "{reference}");
+        }
+    }
+
     #[test]
     fn the_document_in_the_repository_is_the_one_that_is_served() {
         let mut served = serde_json::to_string_pretty(&crate::router::document()).unwrap();

@@ -1,7 +1,15 @@
-//! Reading one's own writes: `?min_position=N` waits until what is read is at least so new, bounded.
+//! Reading one's own writes: `?min_position=N` waits until what is read is at least so new, bounded;
+//! `?min_position=head` until it has all that is recorded by now, whoever wrote it.
 
-use std::time::Duration;
+use std::{num::ParseIntError, str::FromStr, time::Duration};
 
+use utoipa::{
+    PartialSchema, ToSchema,
+    openapi::{
+        RefOr, Schema,
+        schema::{ObjectBuilder, OneOfBuilder, Type},
+    },
+};
 use weir_events::position::Position;
 use weir_projections::engine::wait::WaitFault;
 
@@ -14,16 +22,50 @@ use crate::{
 /// Longer than this nobody is kept waiting for a position.
 const PATIENCE: Duration = Duration::from_secs(5);
 
+/// How new an answer has to be: a position in the log, or `head` for all that is recorded by now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MinPosition {
+    /// It has all up to here.
+    At(i64),
+    /// It has all that was recorded when the question came.
+    Head,
+}
+
+impl PartialSchema for MinPosition {
+    fn schema() -> RefOr<Schema> {
+        let position = ObjectBuilder::new().schema_type(Type::Integer);
+        let head = ObjectBuilder::new().schema_type(Type::String).enum_values(Some(["head"]));
+        let words = "A position in the log, or `head` for all that is recorded by now";
+        OneOfBuilder::new().item(position).item(head).description(Some(words)).into()
+    }
+}
+
+impl ToSchema for MinPosition {}
+
+impl FromStr for MinPosition {
+    type Err = ParseIntError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text {
+            "head" => Ok(Self::Head),
+            position => position.parse().map(Self::At),
+        }
+    }
+}
+
 /// Waits until a read model has passed the position that was asked for, if one was.
 pub async fn projection(
     state: &ApiState,
     name: &'static str,
     params: &mut Params,
 ) -> Result<(), Problem> {
-    match params.take("min_position")?.map(Position) {
-        Some(wanted) => reached(state, name, wanted).await,
-        None => Ok(()),
-    }
+    let wanted = match params.take("min_position")? {
+        None => return Ok(()),
+        Some(MinPosition::At(position)) => Position(position),
+        // The database says it: what another instance recorded may not have been heard of here.
+        Some(MinPosition::Head) => state.log().ask_head().await?.position,
+    };
+    reached(state, name, wanted).await
 }
 
 /// Waits until a read model has passed a position.
@@ -40,7 +82,8 @@ pub(crate) async fn reached(
 /// Checks that the log itself has reached the position that was asked for, if one was. Events are
 /// read from where they are written, so there is nothing to wait for.
 pub async fn log(state: &ApiState, params: &mut Params) -> Result<(), Problem> {
-    let Some(wanted) = params.take("min_position")?.map(Position) else { return Ok(()) };
+    let Some(MinPosition::At(wanted)) = params.take("min_position")? else { return Ok(()) };
+    let wanted = Position(wanted);
     if wanted <= state.log().head() {
         return Ok(());
     }

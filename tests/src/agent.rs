@@ -123,8 +123,7 @@ impl Agent {
     /// # Panics
     /// When it has none.
     pub async fn account(&self, admin: &Client) -> (i64, i64) {
-        let head = admin.get("/api/nexus").await.position();
-        let path = format!("/api/mint/accounts/{}?min_position={head}", self.id);
+        let path = format!("/api/mint/accounts/{}?min_position=head", self.id);
         let account = admin.get(&path).await.expect(200).json();
         let number = |key: &str| account[key].as_i64().expect(key);
         (number("balance"), number("reserved"))

@@ -205,6 +205,16 @@ pub fn weir_binary() -> PathBuf {
     binary
 }
 
+/// The folder that everything is built into, with what `tools/test` fetches beside it.
+///
+/// # Panics
+/// When this test does not lie in one.
+pub fn target() -> PathBuf {
+    let test = std::env::current_exe().expect("the path of this test");
+    // target/debug/deps/suite-…
+    test.ancestors().nth(3).expect("the target folder").to_owned()
+}
+
 /// A variable of the test run's environment.
 #[expect(clippy::disallowed_methods, reason = "the suites are told where their cluster is")]
 pub fn variable(name: &str) -> Option<String> {

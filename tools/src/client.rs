@@ -14,6 +14,7 @@ use serde_json::Value;
 use crate::cli::ServerArgs;
 use crate::context::Context;
 use crate::exit::{EndsWith as _, Exit, Failure};
+use crate::output::Output;
 
 /// Answers of the API are small; whatever is larger is not one.
 const MAX_ANSWER_BYTES: usize = 64 << 20;
@@ -29,6 +30,7 @@ pub(crate) struct Client {
     token: Option<HeaderValue>,
     /// What to try when nobody answers.
     remedy: String,
+    output: Output,
 }
 
 impl Client {
@@ -64,6 +66,7 @@ impl Client {
                 "start it with `{} up`, or name another server with --server or WEIR_SERVER",
                 context.weir()
             ),
+            output: context.output,
         })
     }
 
@@ -75,6 +78,23 @@ impl Client {
     /// Asks for a document. `path` is below the server's address: `api/status`.
     pub(crate) async fn get(&self, path: &str, query: &[(&str, String)]) -> Result<Value, Failure> {
         self.answer(self.request(Method::GET, path, query)?).await
+    }
+
+    /// Asks for what a read model shows of all that is recorded by now: a list read after a command
+    /// shows what it did. Of one that cannot keep up, what it has is better than nothing, and said.
+    pub(crate) async fn read(
+        &self,
+        path: &str,
+        query: &[(&str, String)],
+    ) -> Result<Value, Failure> {
+        let newest = [query, &[("min_position", "head".to_owned())]].concat();
+        match self.get(path, &newest).await {
+            Err(late) if late.problem.as_ref().is_some_and(is_late) => {
+                self.output.say(&format!("note: the newest may be missing: {}", late.message));
+                self.get(path, query).await
+            }
+            answer => answer,
+        }
     }
 
     /// The status of an answer, for who wants to know no more.
@@ -249,6 +269,11 @@ fn told(status: u16, retry_after: Option<u64>, problem: Value) -> Failure {
     failure.hint = remedy(status, retry_after, failure_code(&problem));
     failure.problem = Some(problem);
     failure
+}
+
+/// Whether a read model has not come as far as was asked.
+fn is_late(problem: &Value) -> bool {
+    matches!(failure_code(problem), "not_reached" | "projection_halted")
 }
 
 /// The code of a problem, by which it is known.

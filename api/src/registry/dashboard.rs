@@ -235,7 +235,7 @@ fn hit_rate(served: &[ServedView]) -> Option<f64> {
         ("range" = Option<String>, Query, description = "`24h` (without one), `7d`, `30d` or `90d`"),
         ("ecosystem" = Option<String>, Query, description = "Of this ecosystem"),
         ("top" = Option<usize>, Query, description = "How many packages: 1 to 100, 10 by default"),
-        ("min_position" = Option<i64>, Query, description = "At least so new an answer"),
+        ("min_position" = Option<crate::wait::MinPosition>, Query, description = "At least so new an answer"),
     ),
     responses((status = 200, description = "How it fares", body = Dashboard)),
 )]

@@ -54,6 +54,15 @@ async fn who_passes_the_position_on_reads_what_he_wrote() {
         let path = format!("/api/rules?min_position={}", added.position());
         let rules = weir.client.get(&path).await.expect(200).body;
         assert!(rules.contains(&id), "rule {n} was written and not read");
+        weir.client.delete(&format!("/api/rules/{id}")).await.has(204);
+        // Whoever wrote it, wherever that was.
+        let rules = weir.client.get("/api/rules?min_position=head").await.expect(200).body;
+        assert!(!rules.contains(&id), "rule {n} was removed and read");
+    }
+    weir.client.get("/api/events?min_position=head").await.has(200);
+    for odd in ["tail", "HEAD", "1.5"] {
+        let refused = weir.client.get(&format!("/api/rules?min_position={odd}")).await.expect(400);
+        assert_eq!(refused.json()["errors"][0]["field"], "min_position", "{odd}");
     }
     let far = weir.client.get("/api/rules?min_position=99999999").await.expect(503);
     assert!(far.header("retry-after").is_some(), "{far:?}");
@@ -184,7 +193,7 @@ async fn a_replay_asked_for_over_http_runs_and_dead_letters_can_be_listed() {
         }
     })
     .await;
-    let rules = weir.client.get("/api/rules").await.expect(200).json();
+    let rules = weir.client.get("/api/rules?min_position=head").await.expect(200).json();
     assert_eq!(rules["rules"].as_array().map(Vec::len), Some(1), "{rules}");
     let letters = weir.client.get("/api/projections/custom_rules/dead-letters").await.expect(200);
     assert_eq!(letters.json()["dead_letters"], json!([]));

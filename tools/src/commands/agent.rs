@@ -133,7 +133,7 @@ fn ls(context: &Context, args: &LsArgs) -> Result<Exit, Failure> {
     runtime::run(async {
         let (mut agents, mut query) = (Vec::new(), Vec::new());
         loop {
-            let page = client.get("api/access/agents", &query).await?;
+            let page = client.read("api/access/agents", &query).await?;
             agents.extend(page["agents"].as_array().into_iter().flatten().cloned());
             match page["next"].as_str() {
                 Some(next) => query = vec![("cursor", next.to_owned())],

@@ -50,7 +50,7 @@ fn ls(context: &Context, args: &LsArgs) -> Result<Exit, Failure> {
     runtime::run(async {
         let (mut accounts, mut after) = (Vec::new(), String::new());
         loop {
-            let page = client.get("api/mint/accounts", &[("after", after.clone())]).await?;
+            let page = client.read("api/mint/accounts", &[("after", after.clone())]).await?;
             accounts.extend(page["accounts"].as_array().into_iter().flatten().cloned());
             match page["next"].as_str() {
                 Some(next) => next.clone_into(&mut after),

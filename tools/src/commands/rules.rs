@@ -97,7 +97,7 @@ fn add(context: &Context, args: &AddArgs) -> Result<Exit, Failure> {
 fn ls(context: &Context, args: &LsArgs) -> Result<Exit, Failure> {
     let client = Client::new(context, &args.server)?;
     runtime::run(async {
-        let answer = client.get("api/rules", &[]).await?;
+        let answer = client.read("api/rules", &[]).await?;
         context.output.data(&answer, || {
             let rows: Vec<Vec<String>> = rules(&answer)
                 .iter()
@@ -120,7 +120,7 @@ fn rules(answer: &Value) -> &[Value] {
 fn rm(context: &Context, args: &RmArgs) -> Result<Exit, Failure> {
     let client = Client::new(context, &args.server)?;
     let (id, what) = runtime::runtime()?.block_on(async {
-        let answer = client.get("api/rules", &[]).await?;
+        let answer = client.read("api/rules", &[]).await?;
         let rule = one_of(rules(&answer), &args.id)?;
         let text = |key: &str| harmless(rule[key].as_str().unwrap_or("-"));
         let what = format!(

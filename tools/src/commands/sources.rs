@@ -56,7 +56,7 @@ pub(crate) fn run(context: &Context, args: &SourcesArgs) -> Result<Exit, Failure
 fn ls(context: &Context, server: &ServerArgs) -> Result<Exit, Failure> {
     let client = Client::new(context, server)?;
     runtime::run(async {
-        let answer = client.get("api/security-sources", &[]).await?;
+        let answer = client.read("api/security-sources", &[]).await?;
         context.output.data(&answer, || {
             let headings = ["SOURCE", "PART", "STATE", "SUCCEEDED", "NEXT", "SAYS", "CAUSE"];
             table(&headings, &rows(&answer))

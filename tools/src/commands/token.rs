@@ -149,7 +149,7 @@ fn show(output: Output, issued: &Value) -> Result<Exit, Failure> {
 fn ls(context: &Context, args: &LsArgs) -> Result<Exit, Failure> {
     let client = Client::new(context, &args.server)?;
     runtime::run(async {
-        let answer = client.get("api/tokens", &[]).await?;
+        let answer = client.read("api/tokens", &[]).await?;
         context.output.data(&answer, || {
             let rows: Vec<Vec<String>> =
                 answer["tokens"].as_array().into_iter().flatten().map(row).collect();

@@ -136,7 +136,7 @@ impl Kind for Packages {
 async fn newest(client: &Client, state: Option<&str>, limit: u16) -> Result<Vec<Value>, Failure> {
     let mut query = vec![("limit", limit.to_string())];
     query.extend(state.map(|state| ("state", state.to_owned())));
-    Ok(listed(client.get(Packages::PATH, &query).await?))
+    Ok(listed(client.read(Packages::PATH, &query).await?))
 }
 
 /// What does not count, for whom.

@@ -187,7 +187,7 @@ fn reports(context: &Context, args: &ReportsArgs) -> Result<Exit, Failure> {
     };
     let client = Client::new(context, &args.server)?;
     runtime::run(async {
-        let report = client.get(&format!("api/web/reports/{cycle}"), &[]).await?;
+        let report = client.read(&format!("api/web/reports/{cycle}"), &[]).await?;
         context.output.data(&report, || table(&headers, &[row(&report)]))?;
         Ok(Exit::Done)
     })
@@ -197,7 +197,7 @@ fn search(context: &Context, args: &SearchArgs) -> Result<Exit, Failure> {
     let client = Client::new(context, &args.server)?;
     runtime::run(async {
         let query = query([("q", Some(args.words.clone())), ("agent", args.agent.clone())]);
-        let answer = client.get("api/web/search", &query).await?;
+        let answer = client.read("api/web/search", &query).await?;
         context.output.data(&answer, || {
             let pages = answer["pages"].as_array().into_iter().flatten();
             let pages: Vec<String> = pages
@@ -243,7 +243,7 @@ fn list(
 ) -> Result<Exit, Failure> {
     let client = Client::new(context, server)?;
     runtime::run(async {
-        let answer = client.get(path, query).await?;
+        let answer = client.read(path, query).await?;
         context.output.data(&answer, || {
             let rows: Vec<_> = answer[key].as_array().into_iter().flatten().map(&row).collect();
             table(headers, &rows)

@@ -2,7 +2,9 @@
 
 use serde_json::json;
 
-use super::Desk;
+use weir_tests::weir::Part;
+
+use super::{Desk, run};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_rule_is_removed_by_the_end_of_its_id_and_only_by_who_means_it() {
@@ -58,4 +60,23 @@ async fn a_rule_that_makes_no_sense_is_refused_with_the_word_that_does_not() {
     desk.run(&["rules", "add", "pypi", "six", "*"]).ends(2, &["--reason"]);
     assert_eq!(desk.run(&["rules", "ls", "--json"]).json()["rules"], json!([]));
     desk.weir.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_list_that_does_not_keep_up_is_shown_with_a_word_about_it() {
+    let Desk { place, weir } = Desk::open().await;
+    weir.stop().await;
+    let api = place.start(Part::Api).await;
+    let server = ["--server", &api.url];
+    let add = ["rules", "add", "pypi", "six", "*", "--reason", "not reviewed"];
+    run(&place, &[&add[..], &server].concat()).done();
+    let listed = run(&place, &[&["rules", "ls", "--json"][..], &server].concat());
+    let listed = listed.ends(0, &["note: the newest may be missing", "`custom_rules` stands at"]);
+    assert_eq!(listed.json()["rules"], json!([]));
+    let worker = place.start(Part::Worker).await;
+    api.client.reaches("custom_rules", 1).await;
+    let listed = run(&place, &[&["rules", "ls"][..], &server].concat()).ends(0, &["not reviewed"]);
+    assert_eq!(listed.err, "", "nothing is missing");
+    worker.stop().await;
+    api.stop().await;
 }

@@ -11,7 +11,7 @@ use std::{
 
 use serde_json::Value;
 use weir_tests::{
-    database::weir_binary,
+    database::target,
     weir::{Part, Place, Weir},
 };
 
@@ -28,8 +28,7 @@ async fn weir() -> (Place, Weir) {
 
 /// The client of a name in the version that `tools/test` installs, else the machine's own.
 fn program(name: &str) -> PathBuf {
-    let binary = weir_binary();
-    let own = binary.parent().and_then(Path::parent).expect("the target folder").join("tools");
+    let own = target().join("tools");
     let (folder, file) = match name {
         "pnpm" | "yarn" | "bun" | "npm" => ("npm/node_modules/.bin", name),
         "yarn berry" => ("berry/node_modules/.bin", "yarn"),

@@ -21,7 +21,7 @@ use serde_json::json;
 use weir_events::registry::{Ecosystem, sighting::VersionsSeen};
 use weir_tests::{
     advisories::advisory,
-    database::weir_binary,
+    database::target,
     site,
     weir::{Part, Place, Weir},
 };
@@ -119,9 +119,7 @@ async fn weir_with(more: &str) -> (Place, Weir, String) {
 }
 
 fn program() -> PathBuf {
-    let binary = weir_binary();
-    let target = binary.parent().and_then(Path::parent).expect("the target folder");
-    let own = target.join("tools/go/go/bin/go");
+    let own = target().join("tools/go/go/bin/go");
     if own.exists() { own } else { PathBuf::from("go") }
 }
 

@@ -21,8 +21,7 @@ pub(super) async fn address(weir: &Weir, name: &str) -> String {
 }
 
 async fn impact(weir: &Weir, name: &str, query: &str) -> Value {
-    let head = weir.client.get("/api/status").await.expect(200).json()["head"].clone();
-    let path = format!("/api/registry/impact/{name}?min_position={head}{query}");
+    let path = format!("/api/registry/impact/{name}?min_position=head{query}");
     weir.client.get(&path).await.expect(200).json()
 }
 

@@ -21,7 +21,7 @@ async fn agent(weir: &Weir, quota: &Value) -> (Client, String, String) {
 
 /// What is listed of the agent's token.
 async fn used(client: &Client) -> Value {
-    let tokens = client.get("/api/tokens").await.expect(200).json();
+    let tokens = client.get("/api/tokens?min_position=head").await.expect(200).json();
     let mut tokens = tokens["tokens"].as_array().expect("tokens").iter();
     tokens.find(|token| token["name"] == "robot").expect("its token")["used"].clone()
 }

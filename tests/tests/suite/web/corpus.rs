@@ -15,7 +15,7 @@ use std::{
 use serde::{Deserialize, Serialize};
 use weir_events::web::content::{ContentFilter, ContentFormat};
 use weir_processors::web::filter::{Caps, filter};
-use weir_tests::database::{long, weir_binary};
+use weir_tests::database::{long, target};
 
 /// One line in so many may get through.
 const LEAKED_SHARE: usize = 1000;
@@ -79,9 +79,7 @@ impl Syntax {
 }
 
 fn corpora() -> PathBuf {
-    let binary = weir_binary();
-    let target = binary.parent().and_then(Path::parent).expect("the target folder");
-    target.join("corpora")
+    target().join("corpora")
 }
 
 /// Every file below a folder that is wanted, in order.

@@ -102,11 +102,12 @@ async fn a_thousand_at_once_on_two_instances_and_a_kill_let_exactly_the_quota_th
     let outside = Outside::start().await;
     let place = place(&outside, ", requests_per_tick: 100000, at_once: 100, per_host: 100").await;
     let one = place.start(Part::Up).await;
-    let two = place.start(Part::Api).await;
     open(&one, 3).await;
     let admin = &one.client;
     let agent = Agent::with_spark(admin, "ann", 1_000).await;
     let now = tick(admin, 1).await;
+    // It begins with all of this, which one that ran would hear of a moment later.
+    let two = place.start(Part::Api).await;
     let gate = outside.hold();
     let agents = [agent.clone(), agent.at(&two.url)];
     let (asking, n_answered) = ask_for(0..1_000, (&agents, &outside, now));
@@ -149,11 +150,11 @@ async fn a_kill_in_the_middle_of_an_admission_lets_exactly_the_quota_through() {
         let place = place(&outside, more).await;
         let mut holder = Holder::new(place.database.as_ref().expect("a test database")).await;
         let one = place.start(Part::Up).await;
-        let two = place.start(Part::Api).await;
         open(&one, 3).await;
         let admin = &one.client;
         let agent = Agent::with_spark(admin, "ann", 1_000).await;
         let now = tick(admin, 1).await;
+        let two = place.start(Part::Api).await;
         let stream = agent_stream(&agent.id, 0).expect("a stream");
         holder.hold_append(stream.as_str(), SUBMITTED).await;
         let (at_two, _) = ask_for(0..100, (&[agent.at(&two.url)], &outside, now));

@@ -172,8 +172,7 @@ async fn what_ends_after_its_cycle_stands_in_the_cycles_report_and_what_comes_la
     let (slow, late) = (asked(8, agent(1), 0), asked(9, agent(2), 0));
     scene.append(&[submitted(&slow).into()]).await;
     scene.drive(10).await;
-    let head = scene.weir.client.get("/api/nexus").await.position();
-    let so_far = scene.get(&format!("/api/web/reports/0?min_position={head}")).await;
+    let so_far = scene.get("/api/web/reports/0?min_position=head").await;
     assert_eq!((&so_far["ended"], &so_far["total_requests"]), (&json!(false), &json!(6)));
     scene.append(&[completed(&slow, scene.content, 0).into()]).await;
     let report = scene.published(0).await;

@@ -18,6 +18,7 @@ use weir_events::web::{
 use weir_processors::web::signature::{check_signature, sign};
 use weir_tests::{
     agent::Agent,
+    database::target,
     outside::Outside,
     weir::{Part, Place},
 };
@@ -130,9 +131,9 @@ fn the_python_client_signs_as_this_build_does() {
 
 /// The client in TypeScript, as Node.js runs it: its types taken out, nothing else.
 fn compiled(folder: &Path) -> PathBuf {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let compiler = ["target/tools/typescript", "api/ui"]
-        .map(|at| root.join(at).join("node_modules/typescript/lib/tsc.js"))
+    let ui = Path::new(env!("CARGO_MANIFEST_DIR")).join("../api/ui");
+    let compiler = [target().join("tools/typescript"), ui]
+        .map(|at| at.join("node_modules/typescript/lib/tsc.js"))
         .into_iter()
         .find(|compiler| compiler.exists())
         .expect("TypeScript: run tools/test");

@@ -3,6 +3,7 @@ use tokio::net::TcpListener;
 
 use super::*;
 use crate::client::http_client;
+use crate::output::Output;
 
 const LIFE: &str = "019a000000007000800000000000000a";
 
@@ -17,7 +18,8 @@ impl Fake {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let base = format!("http://{}", listener.local_addr().unwrap()).parse().unwrap();
         let http = http_client().unwrap();
-        Self { listener, client: Client { http, base, token: None, remedy: "up".to_owned() } }
+        let (remedy, output) = ("up".to_owned(), Output::new(false, false));
+        Self { listener, client: Client { http, base, token: None, remedy, output } }
     }
 
     /// Takes one connection, answers and closes it; gives back the head of the request.

@@ -32,7 +32,7 @@ pub(crate) fn run(context: &Context, args: &ImpactArgs) -> Result<Exit, Failure>
     runtime::run(async {
         let mut query = vec![("limit", args.limit.to_string())];
         query.extend(args.cursor.clone().map(|cursor| ("cursor", cursor)));
-        let answer = client.get(&path(&args.name), &query).await?;
+        let answer = client.read(&path(&args.name), &query).await?;
         context.output.data(&answer, || told(&answer))?;
         Ok(Exit::Done)
     })

@@ -109,7 +109,7 @@ fn list(context: &Context, args: &ListArgs) -> Result<Exit, Failure> {
         query.extend(args.search.clone().map(|search| ("search", search)));
         query.extend(args.action.map(|action| ("action", action.as_str().to_owned())));
         query.extend(args.category.clone().map(|category| ("category", category)));
-        let answer = client.get("api/web/rules", &query).await?;
+        let answer = client.read("api/web/rules", &query).await?;
         context.output.data(&answer, || {
             let rules = answer["rules"].as_array().map(Vec::as_slice).unwrap_or_default();
             let keys = ["pattern", "action", "category", "updated_at", "updated_by", "reason"];

@@ -8,7 +8,7 @@ use std::{
     process::{Command, Output},
 };
 
-use weir_tests::{database::weir_binary, weir::Place};
+use weir_tests::{database::target, weir::Place};
 
 /// A client, in the version that `tools/test` installs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,14 +52,12 @@ impl Client {
     }
 
     fn program(self) -> PathBuf {
-        let binary = weir_binary();
-        let target = binary.parent().and_then(Path::parent).expect("the target folder");
         // Both yarns call themselves `yarn`, so each lies in a folder of its own.
         let (folder, name) = match self {
             Self::Berry => ("berry", "yarn"),
             Self::Npm | Self::Pnpm | Self::Yarn | Self::Bun => ("npm", self.name()),
         };
-        let program = target.join("tools").join(folder).join("node_modules/.bin").join(name);
+        let program = target().join("tools").join(folder).join("node_modules/.bin").join(name);
         assert!(program.exists(), "{} is missing: run tools/test", program.display());
         program
     }
