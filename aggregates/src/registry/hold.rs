@@ -96,6 +96,12 @@ impl State {
         })
     }
 
+    /// Whether there is a hold, answered or not.
+    #[must_use]
+    pub fn has(&self, id: &str) -> bool {
+        self.holds.contains_key(id)
+    }
+
     /// Whether somebody has answered a hold.
     #[must_use]
     pub fn is_answered(&self, id: &str) -> bool {

@@ -330,28 +330,22 @@ impl Ledger {
         Ok(())
     }
 
-    /// Asks a person, unless the same was asked, and says what there is of it now; and where it stands
-    /// in the log, if it was asked by this.
-    pub async fn hold(
-        &self,
-        hold: Hold,
-        caller: &Caller,
-    ) -> Result<(Known, Option<Position>), HoldFault> {
+    /// Asks a person, unless the same was asked, and says what there is of it now.
+    pub async fn hold(&self, hold: Hold, caller: &Caller) -> Result<Known, HoldFault> {
         let now = hold.requested_at;
         let command = hold::Command::Request(hold.clone());
-        let (state, asked_at) = match &self.book {
+        let state = match &self.book {
             Book::Door(door) => {
                 let stream = StreamName::new(HOLDS).map_err(LedgerFault::from)?;
                 let asked = door.execute::<Holds>(&stream, &command, caller, None).await;
-                let asked = asked.map_err(|fault| match fault {
+                asked.map_err(|fault| match fault {
                     ExecuteFault::Refused(refusal) => HoldFault::Refused(refusal),
                     ExecuteFault::Fault(fault) => HoldFault::Ledger(fault.into()),
                     // Only commands with a key are told so.
                     ExecuteFault::RefusedBefore(_) | ExecuteFault::KeyReused => busy().into(),
                 })?;
                 let loaded = door.load::<Holds>(&stream).await;
-                let asked_at = (!asked.events.is_empty()).then_some(asked.position);
-                (loaded.map_err(LedgerFault::from)?.0, asked_at)
+                loaded.map_err(LedgerFault::from)?.0
             }
             #[cfg(test)]
             Book::Memory(events, _) => {
@@ -366,12 +360,11 @@ impl Ledger {
                     Holds::apply(&mut state, &event);
                     events.push(event);
                 }
-                (state, None)
+                state
             }
         };
         // Gone only where its time was over in this moment.
-        let known = state.same(&hold, now).cloned().ok_or_else(busy)?;
-        Ok((known, asked_at))
+        state.same(&hold, now).cloned().ok_or_else(|| busy().into())
     }
 
     /// Records what is told of a file, where that is news.

@@ -11,7 +11,7 @@ use std::{
 
 use tokio::sync::watch;
 use tracing::info;
-use weir_aggregates::registry::{dossier::Dossier, facts::Facts};
+use weir_aggregates::registry::{dossier::Dossier, facts::Facts, hold};
 use weir_events::{position::Position, registry::Ecosystem, timestamp::Timestamp};
 use weir_log::{Log, database::patiently, lifecycle::Lifecycle};
 
@@ -113,13 +113,22 @@ impl Policy {
         self.shared.known.send_replace(Known::Unreadable("an event of the future".into()));
     }
 
+    /// Waits until a hold is known here.
+    pub async fn holds(&self, hold: &str) -> Result<(), Unreadable> {
+        self.until(|holds| holds.has(hold)).await
+    }
+
     /// Waits until a person has answered a hold, as far as is known here.
     pub async fn answered(&self, hold: &str) -> Result<(), Unreadable> {
+        self.until(|holds| holds.is_answered(hold)).await
+    }
+
+    async fn until(&self, come: impl Fn(&hold::State) -> bool) -> Result<(), Unreadable> {
         let mut known = self.known.clone();
         loop {
             // Before it is looked at: what comes in from here on is another change.
             known.mark_unchanged();
-            if self.facts()?.holds().is_answered(hold) {
+            if come(self.facts()?.holds()) {
                 return Ok(());
             }
             if known.changed().await.is_err() {

@@ -24,7 +24,7 @@ use crate::{
 
 /// How long a question waits for a person: a week.
 const HOLD_SECONDS: i64 = 7 * 86_400;
-/// So long an instance may take to go by a question that it asked.
+/// So long an instance may take to go by a question.
 const KNOWN_WITHIN: Duration = Duration::from_secs(2);
 
 /// What was said to a question about what is asked for, with the versions that nobody was asked about.
@@ -190,6 +190,16 @@ impl<C: ArtifactCache, V: Voice> Gate<C, V> {
         Box::new(V::say(StatusCode::FORBIDDEN, &text, &told).with(POSITION, at.into()))
     }
 
+    /// Waits until this instance goes by a question: who is told of it finds it in force, whoever asked it
+    /// a moment ago. Where that takes too long it is on record all the same.
+    async fn go_by(&self, hold: &str) -> Result<(), Otherwise> {
+        let Ok(known) = tokio::time::timeout(KNOWN_WITHIN, self.policy.holds(hold)).await else {
+            tracing::warn!(hold, "this instance does not go by a question yet");
+            return Ok(());
+        };
+        known.map_err(|fault| Self::unreadable(&fault))
+    }
+
     /// Asks a person about a version, unless somebody did in this moment.
     async fn ask_a_person(
         &self,
@@ -213,14 +223,8 @@ impl<C: ArtifactCache, V: Voice> Gate<C, V> {
             expires_at: now.plus_seconds(HOLD_SECONDS),
         };
         match self.ledger.hold(hold, caller).await {
-            Ok((known, asked_at)) => {
-                // Who hears of the question finds it here. Where that takes too long it is on record all
-                // the same.
-                if let Some(at) = asked_at
-                    && let Err(late) = self.policy.reaches(at, KNOWN_WITHIN).await
-                {
-                    tracing::warn!(hold = known.hold.id, "a question is not listed yet: {late}");
-                }
+            Ok(known) => {
+                self.go_by(&known.hold.id).await?;
                 Ok(known)
             }
             Err(HoldFault::Refused(refusal)) => {
