@@ -209,3 +209,28 @@ async fn begin(
         .await?;
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_stage_of_a_waiver_comes_once_in_a_round_and_in_order() {
+        use Stage::{Began, Ended, Granted};
+
+        let n_rounds = |steps: &[(&str, Stage)]| {
+            let mut rounds = Rounds::default();
+            for (id, stage) in steps {
+                rounds.reach(id, *stage);
+            }
+            rounds.done.len() + 1
+        };
+        assert_eq!(n_rounds(&[]), 1);
+        assert_eq!(n_rounds(&[("a", Began), ("a", Granted), ("b", Granted), ("a", Ended)]), 1);
+        assert_eq!(n_rounds(&[("a", Ended), ("b", Ended)]), 1, "they are two");
+        assert_eq!(n_rounds(&[("a", Ended), ("a", Ended)]), 2, "the later word counts");
+        assert_eq!(n_rounds(&[("a", Granted), ("a", Ended), ("a", Granted)]), 2);
+        assert_eq!(n_rounds(&[("a", Ended), ("a", Began), ("a", Granted), ("a", Ended)]), 2);
+        assert_eq!(n_rounds(&[("a", Began), ("a", Began), ("a", Began)]), 3);
+    }
+}
