@@ -28,7 +28,7 @@ use crate::{
         table::{AGENT_EXISTS, AGENT_REFUSED, NO_SUCH_AGENT},
     },
     state::ApiState,
-    wait,
+    wait::{self, MinPosition},
 };
 
 /// The name of the list, in cursors.
@@ -84,7 +84,7 @@ impl From<AgentRow> for AgentView {
     params(
         ("limit" = Option<usize>, Query, description = "1 to 1000, 100 by default"),
         ("cursor" = Option<String>, Query, description = "Where the list before ended"),
-        ("min_position" = Option<crate::wait::MinPosition>, Query, description = "At least so new an answer"),
+        ("min_position" = Option<MinPosition>, Query, description = "At least so new an answer"),
     ),
     responses((status = 200, description = "The agents", body = AgentPage)),
 )]
@@ -109,7 +109,7 @@ async fn list(
     get, path = "/api/access/agents/{id}", tag = "access", operation_id = "agent",
     params(
         ("id" = String, Path, description = "The agent"),
-        ("min_position" = Option<crate::wait::MinPosition>, Query, description = "At least so new an answer"),
+        ("min_position" = Option<MinPosition>, Query, description = "At least so new an answer"),
     ),
     responses(
         (status = 200, description = "The agent", body = AgentView),

@@ -30,7 +30,7 @@ use crate::{
     },
     sse::{self, Wish},
     state::ApiState,
-    wait,
+    wait::{self, MinPosition},
 };
 
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
@@ -117,7 +117,7 @@ pub struct KindView {
         ("kind" = Option<String>, Query, description = "Names of kinds, separated by commas"),
         ("subsystem" = Option<String>, Query, description = "Names of subsystems, separated by commas"),
         ("principal" = Option<String>, Query, description = "Events in the name of this principal"),
-        ("min_position" = Option<crate::wait::MinPosition>, Query, description = "At least so new an answer"),
+        ("min_position" = Option<MinPosition>, Query, description = "At least so new an answer"),
         ("last-event-id" = Option<String>, Header, description = "Streams only: where the client left off"),
     ),
     responses(
@@ -183,7 +183,7 @@ fn in_this_life(state: &ApiState, cursor: Cursor) -> Result<Position, Problem> {
 /// Shows one event
 #[utoipa::path(
     get, path = "/api/events/{position}", tag = "events", operation_id = "event",
-    params(("position" = i64, Path, description = "Its place in the log"), ("min_position" = Option<crate::wait::MinPosition>, Query, description = "At least so new an answer")),
+    params(("position" = i64, Path, description = "Its place in the log"), ("min_position" = Option<MinPosition>, Query, description = "At least so new an answer")),
     responses((status = 200, description = "The event", body = EventDoc)),
 )]
 async fn one(
@@ -202,7 +202,7 @@ async fn one(
 /// Shows all events that one first cause set off
 #[utoipa::path(
     get, path = "/api/events/{position}/chain", tag = "events", operation_id = "event_chain",
-    params(("position" = i64, Path, description = "The place of any of them"), ("min_position" = Option<crate::wait::MinPosition>, Query, description = "At least so new an answer")),
+    params(("position" = i64, Path, description = "The place of any of them"), ("min_position" = Option<MinPosition>, Query, description = "At least so new an answer")),
     responses((status = 200, description = "The events, in the order of the log", body = Chain)),
 )]
 async fn together(
@@ -212,7 +212,7 @@ async fn together(
     mut params: Params,
 ) -> Result<Json<Chain>, Problem> {
     let position = position_of(&position)?;
-    wait::log(&state, &mut params).await?;
+    wait::projection(&state, chain::MODEL, &mut params).await?;
     params.done()?;
     let event = state.log().event(position).await?.ok_or_else(|| no_event(&state, position))?;
     Ok(Json(chain::of(&state, &event).await?))

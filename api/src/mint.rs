@@ -24,7 +24,7 @@ use crate::{
         table::{GRANT_REFUSED, INSUFFICIENT_SPARK, NO_SUCH_ACCOUNT},
     },
     state::ApiState,
-    wait,
+    wait::{self, MinPosition},
 };
 
 /// The most accounts one answer holds.
@@ -84,7 +84,7 @@ impl From<AccountRow> for AccountView {
     get, path = "/api/mint/accounts", tag = "mint", operation_id = "accounts",
     params(
         ("after" = Option<String>, Query, description = "Go on after this account"),
-        ("min_position" = Option<crate::wait::MinPosition>, Query, description = "At least so new an answer"),
+        ("min_position" = Option<MinPosition>, Query, description = "At least so new an answer"),
     ),
     responses((status = 200, description = "The accounts", body = Accounts)),
 )]
@@ -108,7 +108,7 @@ async fn list(
     get, path = "/api/mint/accounts/{account}", tag = "mint", operation_id = "account",
     params(
         ("account" = String, Path, description = "The account"),
-        ("min_position" = Option<crate::wait::MinPosition>, Query, description = "At least so new an answer"),
+        ("min_position" = Option<MinPosition>, Query, description = "At least so new an answer"),
     ),
     responses(
         (status = 200, description = "The account", body = AccountView),

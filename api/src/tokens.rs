@@ -35,7 +35,7 @@ use crate::{
     },
     registry::profiles::{self, QuotaView},
     state::ApiState,
-    wait,
+    wait::{self, MinPosition},
 };
 
 /// The name of the list, in cursors.
@@ -125,7 +125,7 @@ impl From<TokenRow> for TokenView {
     params(
         ("limit" = Option<usize>, Query, description = "1 to 1000, 100 by default"),
         ("cursor" = Option<String>, Query, description = "Where the list before ended"),
-        ("min_position" = Option<crate::wait::MinPosition>, Query, description = "At least so new an answer"),
+        ("min_position" = Option<MinPosition>, Query, description = "At least so new an answer"),
     ),
     responses((status = 200, description = "The tokens", body = TokenPage)),
 )]

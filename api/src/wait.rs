@@ -1,12 +1,14 @@
 //! Reading one's own writes: `?min_position=N` waits until what is read is at least so new, bounded;
 //! `?min_position=head` until it has all that is recorded by now, whoever wrote it.
 
-use std::{num::ParseIntError, str::FromStr, time::Duration};
+use std::{str::FromStr, time::Duration};
+
+use tokio::time::{Instant, timeout_at};
 
 use utoipa::{
     PartialSchema, ToSchema,
     openapi::{
-        RefOr, Schema,
+        KnownFormat, RefOr, Schema, SchemaFormat,
         schema::{ObjectBuilder, OneOfBuilder, Type},
     },
 };
@@ -33,7 +35,8 @@ pub enum MinPosition {
 
 impl PartialSchema for MinPosition {
     fn schema() -> RefOr<Schema> {
-        let position = ObjectBuilder::new().schema_type(Type::Integer);
+        let format = SchemaFormat::KnownFormat(KnownFormat::Int64);
+        let position = ObjectBuilder::new().schema_type(Type::Integer).format(Some(format));
         let head = ObjectBuilder::new().schema_type(Type::String).enum_values(Some(["head"]));
         let words = "A position in the log, or `head` for all that is recorded by now";
         OneOfBuilder::new().item(position).item(head).description(Some(words)).into()
@@ -43,12 +46,14 @@ impl PartialSchema for MinPosition {
 impl ToSchema for MinPosition {}
 
 impl FromStr for MinPosition {
-    type Err = ParseIntError;
+    type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         match text {
             "head" => Ok(Self::Head),
-            position => position.parse().map(Self::At),
+            position => {
+                position.parse().map(Self::At).map_err(|_| "it is a position in the log, or `head`")
+            }
         }
     }
 }
@@ -59,13 +64,20 @@ pub async fn projection(
     name: &'static str,
     params: &mut Params,
 ) -> Result<(), Problem> {
+    let deadline = Instant::now() + PATIENCE;
     let wanted = match params.take("min_position")? {
         None => return Ok(()),
         Some(MinPosition::At(position)) => Position(position),
         // The database says it: what another instance recorded may not have been heard of here.
-        Some(MinPosition::Head) => state.log().ask_head().await?.position,
+        Some(MinPosition::Head) => {
+            let Ok(head) = timeout_at(deadline, state.log().ask_head()).await else {
+                let detail = "the log did not say in time where it ends";
+                return Err(Problem::new(&NOT_REACHED, detail).retry_after(1));
+            };
+            head?.position
+        }
     };
-    reached(state, name, wanted).await
+    reached_by(state, name, wanted, deadline).await
 }
 
 /// Waits until a read model has passed a position.
@@ -74,8 +86,17 @@ pub(crate) async fn reached(
     name: &'static str,
     wanted: Position,
 ) -> Result<(), Problem> {
-    let reached: Result<Position, WaitFault> =
-        state.engine().wait_for(name, wanted, PATIENCE).await;
+    reached_by(state, name, wanted, Instant::now() + PATIENCE).await
+}
+
+async fn reached_by(
+    state: &ApiState,
+    name: &'static str,
+    wanted: Position,
+    deadline: Instant,
+) -> Result<(), Problem> {
+    let left = deadline.saturating_duration_since(Instant::now());
+    let reached: Result<Position, WaitFault> = state.engine().wait_for(name, wanted, left).await;
     Ok(reached.map(drop)?)
 }
 

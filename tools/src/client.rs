@@ -5,6 +5,8 @@ pub(crate) mod sse;
 pub(crate) mod stream;
 
 use std::fmt::Write as _;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderValue, RETRY_AFTER};
@@ -31,6 +33,8 @@ pub(crate) struct Client {
     /// What to try when nobody answers.
     remedy: String,
     output: Output,
+    /// Whether it was said that the newest may be missing.
+    told: Arc<AtomicBool>,
 }
 
 impl Client {
@@ -67,6 +71,7 @@ impl Client {
                 context.weir()
             ),
             output: context.output,
+            told: Arc::default(),
         })
     }
 
@@ -81,15 +86,20 @@ impl Client {
     }
 
     /// Asks for what a read model shows of all that is recorded by now: a list read after a command
-    /// shows what it did. Of one that cannot keep up, what it has is better than nothing, and said.
+    /// shows what it did. Of one that cannot keep up, what it has is better than nothing, and said; who
+    /// asks for more of it then is not kept waiting again.
     pub(crate) async fn read(
         &self,
         path: &str,
         query: &[(&str, String)],
     ) -> Result<Value, Failure> {
+        if self.told.load(Ordering::Relaxed) {
+            return self.get(path, query).await;
+        }
         let newest = [query, &[("min_position", "head".to_owned())]].concat();
         match self.get(path, &newest).await {
             Err(late) if late.problem.as_ref().is_some_and(is_late) => {
+                self.told.store(true, Ordering::Relaxed);
                 self.output.say(&format!("note: the newest may be missing: {}", late.message));
                 self.get(path, query).await
             }

@@ -11,6 +11,8 @@ use weir_projections::log::causation::{self, MAX_CHAIN};
 use super::Chain;
 use crate::{problem::Problem, state::ApiState, wait};
 
+/// What knows which they are.
+pub(super) const MODEL: &str = "causation";
 /// Positions this near each other are read at once.
 const NEAR: u64 = 64;
 /// The most events read at once.
@@ -19,7 +21,7 @@ const AT_ONCE: usize = 1_000;
 /// The chain an event stands in.
 pub(super) async fn of(state: &ApiState, event: &Recorded) -> Result<Chain, Problem> {
     let correlation_id = event.meta()?.correlation_id;
-    wait::reached(state, "causation", event.position).await?;
+    wait::reached(state, MODEL, event.position).await?;
     let links = causation::chain(state.database(), event.position).await?;
     let positions: Vec<Position> = links.iter().map(|link| link.position).collect();
     let mut events = Vec::with_capacity(positions.len());

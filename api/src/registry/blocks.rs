@@ -19,7 +19,7 @@ use crate::{
     auth::{By, needs::RulesRead},
     problem::Problem,
     state::ApiState,
-    wait,
+    wait::{self, MinPosition},
 };
 
 /// The name of the list, in cursors.
@@ -126,7 +126,7 @@ impl From<BlockRow> for BlockView {
         ("principal" = Option<String>, Query, description = "Asked for by this principal"),
         ("limit" = Option<usize>, Query, description = "1 to 1000, 50 by default"),
         ("cursor" = Option<String>, Query, description = "Where the list before ended"),
-        ("min_position" = Option<crate::wait::MinPosition>, Query, description = "At least so new an answer"),
+        ("min_position" = Option<MinPosition>, Query, description = "At least so new an answer"),
     ),
     responses((status = 200, description = "The blocks", body = BlockPage)),
 )]

@@ -14,7 +14,7 @@ use crate::{
     auth::{By, needs::RulesRead},
     problem::Problem,
     state::ApiState,
-    wait,
+    wait::{self, MinPosition},
 };
 
 /// Packages when nobody says how many, and at most.
@@ -235,7 +235,7 @@ fn hit_rate(served: &[ServedView]) -> Option<f64> {
         ("range" = Option<String>, Query, description = "`24h` (without one), `7d`, `30d` or `90d`"),
         ("ecosystem" = Option<String>, Query, description = "Of this ecosystem"),
         ("top" = Option<usize>, Query, description = "How many packages: 1 to 100, 10 by default"),
-        ("min_position" = Option<crate::wait::MinPosition>, Query, description = "At least so new an answer"),
+        ("min_position" = Option<MinPosition>, Query, description = "At least so new an answer"),
     ),
     responses((status = 200, description = "How it fares", body = Dashboard)),
 )]

@@ -26,7 +26,7 @@ use crate::{
         table::{INTERNAL, NOTHING_CALLED_SO},
     },
     state::ApiState,
-    wait,
+    wait::{self, MinPosition},
 };
 
 const LIST: &str = "impact";
@@ -176,7 +176,7 @@ impl From<DownloadRow> for DownloadView {
         ("name" = String, Path, description = "The id or an alias of an advisory, or a rule's id"),
         ("limit" = Option<usize>, Query, description = "1 to 1000 downloads, 50 by default"),
         ("cursor" = Option<String>, Query, description = "Where the downloads before ended"),
-        ("min_position" = Option<crate::wait::MinPosition>, Query, description = "At least so new an answer"),
+        ("min_position" = Option<MinPosition>, Query, description = "At least so new an answer"),
     ),
     responses(
         (status = 200, description = "Who has it, since when, and what lies here", body = Impact),

@@ -31,7 +31,7 @@ use crate::{
         table::{NO_SUCH_RULE, RULE_EXISTS, RULE_REFUSED},
     },
     state::ApiState,
-    wait,
+    wait::{self, MinPosition},
 };
 
 /// Rules asked of the read model at once.
@@ -86,7 +86,7 @@ impl From<RuleRow> for RuleView {
 /// Lists the rules in force, the oldest first
 #[utoipa::path(
     get, path = "/api/rules", tag = "registry", operation_id = "rules",
-    params(("min_position" = Option<crate::wait::MinPosition>, Query, description = "At least so new an answer")),
+    params(("min_position" = Option<MinPosition>, Query, description = "At least so new an answer")),
     responses((status = 200, description = "The rules", body = Rules)),
 )]
 async fn list(

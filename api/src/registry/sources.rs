@@ -34,7 +34,7 @@ use crate::{
         table::{NO_SUCH_SOURCE, SOURCE_DISABLED},
     },
     state::ApiState,
-    wait,
+    wait::{self, MinPosition},
 };
 
 /// The read model of all this.
@@ -183,7 +183,7 @@ impl PartView {
 /// Shows how the sources of advisories stand
 #[utoipa::path(
     get, path = "/api/security-sources", tag = "registry", operation_id = "security_sources",
-    params(("min_position" = Option<crate::wait::MinPosition>, Query, description = "At least so new an answer")),
+    params(("min_position" = Option<MinPosition>, Query, description = "At least so new an answer")),
     responses((status = 200, description = "The sources", body = Sources)),
 )]
 async fn list(
@@ -338,7 +338,7 @@ impl From<VisitRow> for VisitView {
         ("name" = String, Path, description = "The source"),
         ("limit" = Option<usize>, Query, description = "1 to 1000, 50 by default"),
         ("cursor" = Option<String>, Query, description = "Where the list before ended"),
-        ("min_position" = Option<crate::wait::MinPosition>, Query, description = "At least so new an answer"),
+        ("min_position" = Option<MinPosition>, Query, description = "At least so new an answer"),
     ),
     responses((status = 200, description = "The visits", body = VisitPage)),
 )]

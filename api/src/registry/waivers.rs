@@ -28,7 +28,7 @@ use crate::{
     },
     problem::{Problem, table::WAIVER_REFUSED},
     state::ApiState,
-    wait,
+    wait::{self, MinPosition},
     waivers::{self, Live, WaiverRevocation},
 };
 
@@ -52,7 +52,7 @@ pub fn routes() -> OpenApiRouter<ApiState> {
         ("state" = Option<String>, Query, description = "waiting, granted, revoked or expired"),
         ("limit" = Option<usize>, Query, description = "1 to 1000, 50 by default"),
         ("cursor" = Option<String>, Query, description = "Where the list before ended"),
-        ("min_position" = Option<crate::wait::MinPosition>, Query, description = "At least so new an answer"),
+        ("min_position" = Option<MinPosition>, Query, description = "At least so new an answer"),
     ),
     responses((status = 200, description = "The waivers", body = WaiverPage)),
 )]

@@ -38,7 +38,7 @@ use crate::{
         table::{APPROVAL_ANSWERED, APPROVAL_REFUSED, NO_SUCH_APPROVAL},
     },
     state::ApiState,
-    wait,
+    wait::{self, MinPosition},
 };
 
 /// The most approvals one answer holds.
@@ -189,7 +189,7 @@ impl ApprovalView {
         ("open" = Option<bool>, Query, description = "Only those that wait for an answer"),
         ("agent" = Option<String>, Query, description = "Only what this agent asked; a token of an agent sees its own"),
         ("before" = Option<i64>, Query, description = "Go on before this position"),
-        ("min_position" = Option<crate::wait::MinPosition>, Query, description = "At least so new an answer"),
+        ("min_position" = Option<MinPosition>, Query, description = "At least so new an answer"),
     ),
     responses((status = 200, description = "The approvals", body = ApprovalsView)),
 )]

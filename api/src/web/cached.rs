@@ -36,7 +36,7 @@ use crate::{
     },
     problem::{Problem, table::BAD_PARAMETER},
     state::ApiState,
-    wait,
+    wait::{self, MinPosition},
 };
 
 /// The name of the list, in cursors.
@@ -143,7 +143,7 @@ impl CachedView {
         ("shared" = Option<bool>, Query, description = "`true`: what everybody is shown; `false`: the rest"),
         ("limit" = Option<usize>, Query, description = "1 to 1000, 50 by default"),
         ("cursor" = Option<String>, Query, description = "Where the list before ended"),
-        ("min_position" = Option<crate::wait::MinPosition>, Query, description = "At least so new an answer"),
+        ("min_position" = Option<MinPosition>, Query, description = "At least so new an answer"),
     ),
     responses((status = 200, description = "What is cached", body = WebCachePage)),
 )]

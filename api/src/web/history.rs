@@ -30,7 +30,7 @@ use crate::{
         table::{NO_SUCH_WEB_REQUEST, NO_WEB_CONTENT},
     },
     state::ApiState,
-    wait,
+    wait::{self, MinPosition},
 };
 
 /// The name of the list, in cursors.
@@ -223,7 +223,7 @@ impl From<RequestRow> for WebRequestView {
         ("q" = Option<String>, Query, description = "With these words in address or purpose, as they stand"),
         ("limit" = Option<usize>, Query, description = "1 to 1000, 50 by default"),
         ("cursor" = Option<String>, Query, description = "Where the list before ended"),
-        ("min_position" = Option<crate::wait::MinPosition>, Query, description = "At least so new an answer"),
+        ("min_position" = Option<MinPosition>, Query, description = "At least so new an answer"),
     ),
     responses((status = 200, description = "The requests", body = WebRequestPage)),
 )]
@@ -280,7 +280,7 @@ fn filter(params: &mut Params) -> Result<Filter, Problem> {
     params(
         ("id" = String, Path, description = "The request: 64 hexadecimal digits"),
         ("agent" = Option<String>, Query, description = "Of this agent"),
-        ("min_position" = Option<crate::wait::MinPosition>, Query, description = "At least so new an answer"),
+        ("min_position" = Option<MinPosition>, Query, description = "At least so new an answer"),
     ),
     responses(
         (status = 200, description = "The request", body = WebRequestView),
@@ -324,7 +324,7 @@ async fn found(
     params(
         ("id" = String, Path, description = "The request: 64 hexadecimal digits"),
         ("agent" = Option<String>, Query, description = "Of this agent"),
-        ("min_position" = Option<crate::wait::MinPosition>, Query, description = "At least so new an answer"),
+        ("min_position" = Option<MinPosition>, Query, description = "At least so new an answer"),
     ),
     responses(
         (status = 200, description = "The content", body = String, content_type = "text/plain"),

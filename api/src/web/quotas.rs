@@ -14,7 +14,7 @@ use crate::{
     auth::{By, needs::WebRead},
     problem::Problem,
     state::ApiState,
-    wait,
+    wait::{self, MinPosition},
 };
 
 /// Rows of a page when nobody says how many, and at most.
@@ -92,7 +92,7 @@ impl From<QuotaRow> for QuotaView {
         ("cycle" = Option<u64>, Query, description = "In this cycle, of all agents; the present one, where neither is named"),
         ("after" = Option<String>, Query, description = "With `cycle`: of the agents after this one"),
         ("limit" = Option<usize>, Query, description = "1 to 1000, 100 by default"),
-        ("min_position" = Option<crate::wait::MinPosition>, Query, description = "At least so new an answer"),
+        ("min_position" = Option<MinPosition>, Query, description = "At least so new an answer"),
     ),
     responses((status = 200, description = "What they have used", body = QuotaPage)),
 )]

@@ -20,7 +20,7 @@ use crate::{
     auth::{By, needs::WebRead},
     problem::{Problem, table::NO_SUCH_REPORT},
     state::ApiState,
-    wait,
+    wait::{self, MinPosition},
 };
 
 /// Reports of a page when nobody says how many, and at most.
@@ -145,7 +145,7 @@ impl From<ReportRow> for ReportView {
     params(
         ("before" = Option<u64>, Query, description = "Of the cycles before this one"),
         ("limit" = Option<usize>, Query, description = "1 to 1000, 50 by default"),
-        ("min_position" = Option<crate::wait::MinPosition>, Query, description = "At least so new an answer"),
+        ("min_position" = Option<MinPosition>, Query, description = "At least so new an answer"),
     ),
     responses((status = 200, description = "The reports", body = ReportPage)),
 )]
@@ -169,7 +169,7 @@ async fn list(
     get, path = "/api/web/reports/{cycle}", tag = "web", operation_id = "web_report",
     params(
         ("cycle" = u64, Path, description = "The cycle"),
-        ("min_position" = Option<crate::wait::MinPosition>, Query, description = "At least so new an answer"),
+        ("min_position" = Option<MinPosition>, Query, description = "At least so new an answer"),
     ),
     responses(
         (status = 200, description = "The report", body = ReportView),
@@ -218,7 +218,7 @@ pub struct StateHashView {
     get, path = "/api/web/state-hash", tag = "web", operation_id = "web_state_hash",
     params(
         ("cycle" = Option<u64>, Query, description = "At the end of this cycle; of the last that has ended, where none is named"),
-        ("min_position" = Option<crate::wait::MinPosition>, Query, description = "At least so new an answer"),
+        ("min_position" = Option<MinPosition>, Query, description = "At least so new an answer"),
     ),
     responses(
         (status = 200, description = "The hash", body = StateHashView),

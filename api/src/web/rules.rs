@@ -29,7 +29,7 @@ use crate::{
         table::{DOMAIN_RULE_REFUSED, NO_SUCH_DOMAIN_RULE},
     },
     state::ApiState,
-    wait,
+    wait::{self, MinPosition},
 };
 
 /// The name of the list, in cursors.
@@ -139,7 +139,7 @@ impl From<RuleSaid> for DomainRule {
         ("category" = Option<String>, Query, description = "The category"),
         ("limit" = Option<usize>, Query, description = "1 to 1000, 100 by default"),
         ("cursor" = Option<String>, Query, description = "Where the list before ended"),
-        ("min_position" = Option<crate::wait::MinPosition>, Query, description = "At least so new an answer"),
+        ("min_position" = Option<MinPosition>, Query, description = "At least so new an answer"),
     ),
     responses((status = 200, description = "The rules", body = DomainRules)),
 )]

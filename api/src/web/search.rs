@@ -14,7 +14,7 @@ use crate::{
     auth::{By, needs::WebRead},
     problem::Problem,
     state::ApiState,
-    wait,
+    wait::{self, MinPosition},
 };
 
 /// Pages of an answer when nobody says how many, and at most.
@@ -82,7 +82,7 @@ impl FoundView {
         ("q" = String, Query, description = "The words: 1 to 500 characters"),
         ("agent" = Option<String>, Query, description = "In this agent's own pages, too"),
         ("limit" = Option<usize>, Query, description = "1 to 50, 10 by default"),
-        ("min_position" = Option<crate::wait::MinPosition>, Query, description = "At least so new an answer"),
+        ("min_position" = Option<MinPosition>, Query, description = "At least so new an answer"),
     ),
     responses(
         (status = 200, description = "The pages", body = FoundPages),

@@ -63,6 +63,7 @@ async fn who_passes_the_position_on_reads_what_he_wrote() {
     for odd in ["tail", "HEAD", "1.5"] {
         let refused = weir.client.get(&format!("/api/rules?min_position={odd}")).await.expect(400);
         assert_eq!(refused.json()["errors"][0]["field"], "min_position", "{odd}");
+        assert!(refused.body.contains("a position in the log, or `head`"), "{}", refused.body);
     }
     let far = weir.client.get("/api/rules?min_position=99999999").await.expect(503);
     assert!(far.header("retry-after").is_some(), "{far:?}");

@@ -37,7 +37,7 @@ pub(crate) fn run(context: &Context, command: &EventsCommand) -> Result<Exit, Fa
             print(&serde_json::to_string_pretty(&event)?)?;
             return Ok(Exit::Done);
         }
-        let chain = client.get(&format!("api/events/{}/chain", args.position), &[]).await?;
+        let chain = client.read(&format!("api/events/{}/chain", args.position), &[]).await?;
         output.data(&chain, || {
             let events = chain["events"].as_array().map(Vec::as_slice).unwrap_or_default();
             events.iter().map(|event| line(output, event)).collect::<Vec<_>>().join("\n")

@@ -1,3 +1,5 @@
+use std::sync::Arc;
+
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
 
@@ -19,7 +21,8 @@ impl Fake {
         let base = format!("http://{}", listener.local_addr().unwrap()).parse().unwrap();
         let http = http_client().unwrap();
         let (remedy, output) = ("up".to_owned(), Output::new(false, false));
-        Self { listener, client: Client { http, base, token: None, remedy, output } }
+        let client = Client { http, base, token: None, remedy, output, told: Arc::default() };
+        Self { listener, client }
     }
 
     /// Takes one connection, answers and closes it; gives back the head of the request.
